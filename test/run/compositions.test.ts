@@ -57,6 +57,44 @@ test('a failing composing model is an event, and the existing reply is used', as
     return 'mistral'
   }
   assert.deepEqual(await failing(refused), ['mistral', 'auth'])
+  // Half an answer is none: the conversation continues from the whole one.
+  ordered = false
+  const cut: Route = ({ kind }) => {
+    if (kind !== 'answer') return undefined
+    if (!ordered) emulator.order({ cutAt: 8 })
+    ordered = true
+    return 'openai'
+  }
+  assert.deepEqual(await failing(cut), ['openai', 'malformed-reply'])
+  const last = (await chat.history()).at(-1)?.message
+  assert.ok(last?.role === 'assistant' && last.origin.provider === 'anthropic')
+})
+
+test('an answer is composed anew if it was finished or too long, not if it was refused', async () => {
+  for (const [reason, provider] of [
+    ['done', 'mistral'],
+    ['length', 'mistral'],
+    ['refusal', 'anthropic'],
+  ] as const) {
+    const { chat } = await start(
+      { model: 'anthropic', route: { answer: 'mistral' } },
+      {
+        emulation: {
+          reply: ({ messages }) =>
+            messages.at(-1)?.role === 'tool' || textOf(messages.at(-1)?.parts ?? []) === 'Thanks.'
+              ? { parts: [{ type: 'text', text: 'Noon.' }], stop: { reason } }
+              : { parts: [{ type: 'tool-call', callId: '', name: 'clock', input: {} }] },
+        },
+      },
+    )
+    const { reply, usage } = await chat.send('What time is it?').ended
+    assert.equal(reply?.origin.provider, provider, reason)
+    const { input } = await chat.usage()
+    assert.equal(usage.input, input, 'the run counts all of its requests')
+    const before = (await chat.usage()).requests
+    await chat.send('Thanks.', { tools: [] }).ended
+    assert.equal((await chat.usage()).requests, before + 1, 'an answer without tools is final, whatever came before it')
+  }
 })
 
 const search: [string, JsonObject][] = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
+import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import type { PolicySettings } from '../../src/settings/policy.ts'
 import type { EmulatorOptions, ResponderInput } from '../../src/testing.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
@@ -93,6 +94,141 @@ test('native, then the model, then none: each is tried once, and there is always
   assert.equal(other.bodies().length, before + 2)
   assert.equal((third.overlay.data['failures'] as string[]).length, 2)
   assert.equal((await other.say('Hello.')).outcome, 'done')
+})
+
+test('what a summary was made of is no longer sent, and everything else is', async () => {
+  const asked: string[] = []
+  const chat = await talk(
+    { model: 'deepseek/deepseek-v4-flash', policy },
+    {
+      reply: (situation) => {
+        const text = toSummarise(situation)
+        if (text === undefined) return { parts: [{ type: 'text', text: 'Yes.' }] }
+        asked.push(text)
+        return {
+          parts: [
+            { type: 'reasoning', text: 'I must be brief.' },
+            { type: 'text', text: `SUMMARY ${asked.length}` },
+          ],
+        }
+      },
+    },
+  )
+  const fruits = ['apple', 'banana', 'cherry', 'damson', 'elderberry', 'fig', 'grape', 'hazelnut', 'imbe', 'jujube']
+  for (const [i, fruit] of fruits.entries()) {
+    if (i === 5 || i === 9) {
+      const made = await chat.compact({}, { head: 1000 })
+      assert.match(made?.decision.text ?? '', /^SUMMARY \d/)
+      assert.doesNotMatch(made?.decision.text ?? '', /brief/)
+      assert.equal(made?.spent.length, 1)
+      if (i === 5) {
+        const covered = chat.history.slice(0, Number(made?.overlay.data['messages'])).map(({ message }) => message)
+        assert.equal(made?.overlay.data['size'], 1000 + covered.reduce((sum, each) => sum + estimateMessage(each), 0))
+        assert.equal(made?.decision.through, covered.length - 1)
+      }
+    }
+    await chat.say(`And one ${fruit}?`)
+  }
+  const sent = JSON.stringify(chat.bodies().at(-1))
+  const places = fruits.map((fruit) => [...asked, sent].flatMap((text, i) => (text.includes(fruit) ? [i] : [])))
+  assert.deepEqual(
+    places,
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2].map((place) => [place]),
+  )
+})
+
+for (const { budget, words, output } of [
+  { budget: undefined, words: 1400, output: 4096 },
+  { budget: 3000, words: 2100, output: 6000 },
+  { budget: 10, words: 70, output: 4096 },
+]) {
+  test(`a summary of ${budget ?? 'any number of'} tokens is asked for in ${words} words`, async () => {
+    const compaction = { keep: 2, prompt: 'Write a ballad.', ...(budget !== undefined && { budget }) }
+    const chat = await talk({ model: 'deepseek/deepseek-v4-flash', policy: { preset: 'economy', compaction } })
+    for (let i = 0; i < 3; i++) await chat.say('Hello.')
+    await chat.compact()
+    const body = chat.bodies().at(-1)
+    assert.match(JSON.stringify(body), new RegExp(`Write a ballad\\.\\\\nWrite at most ${words} words\\.`))
+    assert.equal(body?.['max_tokens'], output)
+  })
+}
+
+test('the request for a summary leaves room for the summary', async () => {
+  const compaction = { keep: 2, budget: 2000 }
+  const chat = await talk({ model: 'deepseek/deepseek-v4-flash', policy: { preset: 'full', compaction } })
+  const text = 'many words '.repeat(20)
+  for (let i = 0; i < 100; i++) {
+    const message = { role: 'user' as const, parts: [{ type: 'text' as const, text }] }
+    chat.history.push(await chat.store.append('local', chat.conversationId, { message }))
+  }
+  for (const [limit, isWhole] of [
+    [8000, true],
+    [6000, false],
+  ] as const) {
+    await chat.compact({}, { limit })
+    const { messages } = chat.bodies().at(-1) as { messages: { content: string }[] }
+    const size = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+    assert.ok(size + compaction.budget <= limit, `${size} of ${limit}`)
+    assert.equal(messages.at(-1)?.content.includes(text.trim()), isWhole, `${size} of ${limit}`)
+    await chat.store.setOverlayUndone('local', (await chat.overlays('compaction')).at(-1)?.id ?? '', true)
+  }
+})
+
+test("a provider's own summary is not asked for if that is switched off, or if its request would be too long", async () => {
+  const chat = await longTalk('openai/gpt-5.6')
+  const own = { preset: 'economy', compaction: { keep: 4, native: false } } as const
+  assert.equal((await chat.compact({ policy: own }))?.by, 'model')
+  const long = await longTalk('openai/gpt-5.6')
+  assert.equal((await long.compact({}, { head: 90_000 }))?.by, 'provider')
+  assert.equal((await (await longTalk('openai/gpt-5.6')).compact({}, { head: 99_999 }))?.by, 'model')
+})
+
+test('each request for a summary is in the log with its outcome, its failure and its cost', async () => {
+  const ends = async (chat: Talk) => {
+    const [{ outcome, failure, cost, usage, notes } = assert.fail()] = await chat.exchanges()
+    const about = notes.find(({ rule }) => rule === 'compaction-request')
+    assert.equal(about?.why, 'asked for')
+    return [outcome, failure?.kind, cost === undefined ? 'unpriced' : cost > 0, usage !== undefined]
+  }
+  const paid = await longTalk('deepseek/deepseek-v4-flash')
+  const made = await paid.compact()
+  assert.deepEqual(await ends(paid), ['done', undefined, true, true])
+  assert.equal(made?.overlay.data['failures'], undefined)
+  assert.equal(made?.overlay.data['why'], 'asked for')
+  const free = await longTalk('vllm/a-model')
+  await free.compact()
+  assert.deepEqual(await ends(free), ['done', undefined, 'unpriced', true])
+
+  const failing = await longTalk('deepseek/deepseek-v4-flash')
+  failing.emulator.order({ status: 400, body: { error: { message: 'not today' } } })
+  assert.deepEqual((await failing.compact())?.overlay.data['failures'], ['DeepSeek answered 400: not today.'])
+  assert.deepEqual(await ends(failing), ['failed', 'invalid-request', 'unpriced', false])
+
+  const stop = new AbortController()
+  const stopping = await longTalk('deepseek/deepseek-v4-flash', {
+    reply: (situation) => {
+      if (toSummarise(situation) !== undefined) stop.abort()
+      return undefined
+    },
+  })
+  const { length } = await stopping.exchanges()
+  assert.equal((await stopping.compact({ signal: stop.signal }))?.by, 'fold')
+  assert.deepEqual(await ends(stopping), ['cancelled', undefined, 'unpriced', false])
+  assert.equal(await stopping.compact({ signal: stop.signal }), undefined, 'no summary for a cancelled run')
+  assert.equal((await stopping.exchanges()).length, length + 1)
+})
+
+test('a summary is made as soon as more user messages than set have come since the last one', async () => {
+  const chat = await talk(
+    { model: 'deepseek/deepseek-v4-flash', policy: { preset: 'full', compaction: { every: 3, keep: 1 } } },
+    summarising,
+  )
+  const counts: number[] = []
+  for (let i = 0; i < 10; i++) {
+    await chat.say('Tell me more.')
+    counts.push((await chat.overlays('compaction')).length)
+  }
+  assert.deepEqual(counts, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
 })
 
 test('an empty summary is none', async () => {

@@ -79,6 +79,90 @@ test('a changed system prompt makes the cache cold', async () => {
   assert.equal((await chat.overlays('fold'))[0]?.data['belief'], 'something before has changed')
 })
 
+/** What the cache of the model should have of the next request, and why not. */
+async function expected(chat: Awaited<ReturnType<typeof talk>>, given: Partial<TalkSettings> = {}) {
+  const message = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'And now?' }] }
+  const { length } = chat.history
+  chat.history.push(await chat.store.append('local', chat.conversationId, { message }))
+  const { explained, cold } = await chat.look(given)
+  await chat.fork(length)
+  return { cached: explained.cached, cold }
+}
+
+test('system and tools are the beginning of a request: any change of them makes the cache cold', async () => {
+  const chat = await talk({ ...settings, policy: 'full' })
+  for (let i = 0; i < 2; i++) await chat.say('What time is it?')
+  const { cached, cold } = await expected(chat)
+  assert.ok(cached > 1000)
+  assert.equal(cold, undefined)
+  const other = { ...clockTool, name: 'date' }
+  for (const change of [
+    { system: 'Be exact, ' + 'please. '.repeat(200) },
+    { system: '' },
+    { tools: [{ ...clockTool, description: 'Tells the time.' }] },
+    { tools: [{ ...clockTool, input: { type: 'object' } }] },
+    { tools: [{ ...clockTool, name: 'watch' }] },
+    { tools: [clockTool, other] },
+    { tools: [] },
+  ]) {
+    const changed = await expected(chat, change)
+    assert.deepEqual(changed, { cached: 0, cold: 'something before has changed' }, JSON.stringify(change))
+    assert.equal((await expected(chat)).cached, cached, 'and unchanged it is warm')
+  }
+  // The same tool as another object is the same tool.
+  assert.equal((await expected(chat, { tools: [{ ...clockTool }] })).cached, cached)
+})
+
+test('the last request of a model is found among those of others, and no failed one or one of another branch', async () => {
+  const chat = await talk({ ...settings, policy: 'full' })
+  for (let i = 0; i < 2; i++) await chat.say('What time is it?')
+  const { cached } = await expected(chat)
+  const { length } = chat.history
+  for (const others of [1, 4, 12]) {
+    for (let i = 0; i < others; i++) await chat.say('Hello.', { model: 'openai/gpt-5.6' })
+    assert.deepEqual(await expected(chat), { cached, cold: undefined }, `${others} requests to another model later`)
+    assert.equal((await expected(chat, { model: 'anthropic/claude-sonnet-5' })).cold, 'first request')
+  }
+  await chat.fork(length)
+  chat.emulator.order({ status: 401 })
+  await chat.say('Hello.')
+  await chat.fork(length)
+  assert.equal((await expected(chat)).cached, cached, 'after one that failed')
+  await chat.say('Another way.')
+  await chat.fork(length)
+  assert.equal((await expected(chat)).cached, cached, 'after one on another branch')
+})
+
+test('a cache that is too small, expired or as expensive as no cache is expected to have nothing', async () => {
+  const cachedOf = async (given: Partial<TalkSettings>, laterMs = 0) => {
+    const chat = await talk({ ...settings, policy: 'full', ...given })
+    for (let i = 0; i < 2; i++) await chat.say('What time is it?')
+    chat.clock.now += laterMs
+    return (await expected(chat)).cached
+  }
+  assert.ok((await cachedOf({})) > 1000)
+  assert.equal(await cachedOf({}, 10 * 60_000), 0)
+  assert.equal(await cachedOf({ system: 'Be exact.', result: () => 'noon' }), 0)
+  assert.equal(await cachedOf({ model: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo' }), 0)
+})
+
+test('what the cache would have of the whole history is what the last request would have left in it', async () => {
+  const wholes = async (given: Partial<TalkSettings>, pauseMs: number) => {
+    const chat = await talk({ ...settings, policy: { maxToolTurns: 1, step: 1 }, ...given })
+    for (let i = 0; i < 4; i++) await chat.say('What time is it?')
+    chat.clock.now += pauseMs
+    await chat.say('What time is it?')
+    const [, second, before] = (await chat.exchanges()).map((exchange) => readForecast(exchange) ?? assert.fail())
+    assert.ok(second && before && second.whole > second.estimate && before.whole > before.estimate)
+    return { cached: second.wholeCached, before: before.whole }
+  }
+  const warm = await wholes({}, 0)
+  assert.equal(warm.cached, warm.before)
+  assert.equal((await wholes({}, 10 * 60_000)).cached, 0)
+  assert.equal((await wholes({ model: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo' }, 0)).cached, 0)
+  assert.equal((await wholes({ system: '', result: () => 'noon '.repeat(20) }, 0)).cached, 0)
+})
+
 test('an unexpected cache miss means a cold cache', async () => {
   // The emulator has no cache for a request with a unique key.
   const chat = await talk({ ...settings, model: 'mistral/mistral-medium-latest' })

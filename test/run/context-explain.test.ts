@@ -50,3 +50,28 @@ test('the request for another provider is shown with everything folded that may 
   assert.equal(explained.messages.filter(({ fate }) => fate === 'folded').length, 4)
   assert.equal(explained.differsAt, undefined)
 })
+
+test('a summary that would be made is not requested to explain the next request', async () => {
+  const compaction = { every: 1, keep: 1, native: false }
+  const chat = await talk({ ...settings, policy: { preset: 'full', compaction } })
+  await chat.say('One.', { policy: 'full' })
+  await chat.say('Two.', { policy: 'full' })
+  const message = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Three.' }] }
+  chat.history.push(await chat.store.append('local', chat.conversationId, { message }))
+  const { length } = chat.bodies()
+  const { explained } = await chat.look()
+  assert.equal(chat.bodies().length, length)
+  assert.deepEqual(await chat.overlays(), [])
+  assert.ok(explained.messages.every(({ fate }) => fate === 'sent'))
+  chat.history.pop()
+  await chat.store.setHead('local', chat.conversationId, { entryId: chat.history.at(-1)?.id ?? null })
+  await chat.say('Three.')
+  assert.equal(chat.bodies().length, length + 2, 'the summary and the answer')
+})
+
+test('a summary that is due but would replace nothing is not made', async () => {
+  const chat = await talk({ ...settings, policy: { preset: 'full', compaction: { every: 1, keep: 20 } } })
+  for (const text of ['One.', 'Two.', 'Three.']) assert.equal((await chat.say(text)).outcome, 'done')
+  assert.equal(chat.bodies().length, 3)
+  assert.deepEqual(await chat.overlays(), [])
+})

@@ -32,7 +32,44 @@ test('a single message that is too long is a clear error, and is not retried aga
   assert.equal(outcome, 'failed')
   assert.equal(failure?.kind, 'context-overflow')
   assert.match(failure?.message ?? '', /prompt is too long/)
-  assert.ok(chat.bodies().length <= 2)
+  assert.equal(chat.bodies().length, 1, 'a shorter history would not help')
+})
+
+const tooLong = {
+  type: 'error',
+  error: { type: 'invalid_request_error', message: 'prompt is too long: 250000 tokens > 200000 maximum' },
+}
+
+test('once a part of the reply has arrived, its request is not corrected', async () => {
+  for (const [fault, requests] of [
+    [{ status: 400, body: tooLong }, 2],
+    [{ errorAt: 6, body: tooLong }, 1],
+  ] as const) {
+    const chat = await talk({ model: 'anthropic/claude-opus-5', policy: { preset: 'full', atLimit: 'cut' } })
+    await chat.say('Hello.')
+    const before = chat.bodies().length
+    chat.emulator.order(fault)
+    const { outcome } = await chat.say('Count to 50.')
+    assert.equal(chat.bodies().length - before, requests)
+    assert.equal(outcome, requests === 2 ? 'done' : 'failed')
+    assert.equal(chat.history.at(-1)?.message.role, 'assistant', 'what has arrived is stored')
+  }
+})
+
+test('after an overflow every token counts: recall is not offered then', async () => {
+  const chat = await talk({
+    model: 'anthropic/claude-opus-5',
+    tools: [clockTool],
+    result: () => long,
+    policy: { maxToolTurns: 1, step: 1, atLimit: 'cut' },
+  })
+  for (let i = 0; i < 3; i++) await chat.say('What time is it?')
+  chat.emulator.order({ status: 400, body: tooLong })
+  await chat.say('Hello.')
+  const offers = chat.bodies().map((body) => JSON.stringify(body['tools']).includes('"recall"'))
+  assert.deepEqual(offers.slice(-2), [true, false])
+  await chat.say('Hello.')
+  assert.equal(JSON.stringify(chat.bodies().at(-1)?.['tools']).includes('"recall"'), true)
 })
 
 test('the known window of a model is respected without a request: fold, then cut, each recorded', async () => {
@@ -112,6 +149,22 @@ test('provider data that can no longer be read is left out from then on', async 
   await chat.say('Hello.')
   assert.equal((await chat.overlays('plain')).length, 1)
   assert.equal((await chat.exchanges())[0]?.outcome, 'done')
+})
+
+test('provider data is left out up to the last reply that has some, and without any nothing is tried again', async () => {
+  const error = { message: 'No.', type: 'invalid_request_error', param: null, code: 'invalid_encrypted_content' }
+  const chat = await talk({ model: 'openai/gpt-5.6', options: { effort: 'low' }, tools: [clockTool] })
+  chat.emulator.order({ status: 400, body: { error } })
+  assert.equal((await chat.say('Hello.', { model: 'openai/gpt-5.6' })).outcome, 'failed')
+  assert.equal(chat.bodies().length, 1)
+  await chat.say('Hello.')
+  const last = chat.history.at(-1)?.id
+  await chat.say('Hello.', { model: 'mistral/mistral-medium-latest', options: {} })
+  chat.emulator.order({ status: 400, body: { error } })
+  assert.equal((await chat.say('Hello.')).outcome, 'done')
+  const [plain] = await chat.overlays('plain')
+  assert.deepEqual([plain?.data['through'], plain?.data['provider']], [last, 'openai'])
+  assert.match(String(plain?.data['why']), /No\./)
 })
 
 test('the estimate is corrected by what the provider counted', async () => {

@@ -118,12 +118,27 @@ for (const who of stateful) {
   test(`${name} that refuses an id with an unknown error gets everything, in the same call`, async () => {
     const chat = await started(who)
     await chat.say('One.')
-    chat.emulator.order({ status: 400, body: { error: { message: 'No.', code: 'invalid_request' } } })
-    assert.equal((await chat.say('Two.')).outcome, 'done')
+    for (const status of [400, 404]) {
+      chat.emulator.order({ status, body: { error: { message: 'No.', code: 'invalid_request' } } })
+      assert.equal((await chat.say('Two.')).outcome, 'done')
+    }
     assert.deepEqual(
       chat.bodies().map((body) => who.idIn(body) !== undefined),
-      [false, true, false],
+      [false, true, false, true, false],
     )
+    assert.deepEqual(await chat.overlays('stateless'), [])
+  })
+
+  test(`${name} that refuses for another reason than the request is not asked again without the id`, async () => {
+    for (const status of [401, 403]) {
+      const chat = await started(who)
+      await chat.say('One.')
+      chat.emulator.order({ status, body: { error: { message: 'No.' } } })
+      assert.equal((await chat.say('Two.')).outcome, 'failed')
+      assert.equal(chat.bodies().length, 2)
+      await chat.say('Three.')
+      assert.notEqual(who.idIn(chat.bodies().at(-1) ?? {}), undefined, 'its state is still used')
+    }
   })
 
   const refusal = refusals[who.state.kind]

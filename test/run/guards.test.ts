@@ -111,12 +111,48 @@ test('a cost budget applies to the whole conversation if set so', async () => {
   assert.equal(emulator.requests.length, 1)
 })
 
-test('a cost budget warns about models with an unknown price', async () => {
-  const { chat } = await start({ model: 'vllm/a-model', budget: { run: { usd: 1 } }, tools: [] })
-  const events = await collect(chat.send('Hello'))
-  const [warned] = only(events, 'guard')
-  assert.equal(warned?.action, 'warned')
-  assert.match(warned?.why ?? '', /price of vllm\/a-model is not known/)
+test('a budget of a conversation counts what was spent before the run and in it, and is reached exactly', async () => {
+  const spending = async (budget?: RunSettings['budget']) => {
+    const { chat, emulator } = await start({ model, ...(budget && { budget }) }, { emulation: { reply: same(2) } })
+    const used: number[] = []
+    for (const text of ['One.', 'Two.']) {
+      const { usage, cost } = await chat.send(text).ended
+      used.push(usage.input + usage.output, cost)
+    }
+    return { used, requests: emulator.requests.length }
+  }
+  const free = await spending()
+  assert.equal(free.requests, 6)
+  const [tokens = 0, usd = 0, more = 0, moreUsd = 0] = free.used
+  for (const [budget, requests] of [
+    [{ tokens: tokens + more }, 6],
+    [{ tokens: tokens + 1 }, 4],
+    [{ tokens }, 3],
+    [{ tokens: tokens + more - 1 }, 6],
+    [{ usd: usd + moreUsd }, 6],
+    [{ usd: usd + moreUsd / 1000 }, 4],
+    [{ usd }, 3],
+  ] as const) {
+    assert.equal((await spending({ conversation: budget })).requests, requests, JSON.stringify(budget))
+  }
+  // That of a run begins anew.
+  assert.equal((await spending({ run: { tokens: 1 } })).requests, 2)
+})
+
+test('a cost budget warns about models with an unknown price, any other budget does not', async () => {
+  for (const [budget, warns] of [
+    [{ run: { usd: 1 } }, true],
+    [{ conversation: { usd: 1 } }, true],
+    [{ run: { tokens: 100_000 } }, false],
+    [undefined, false],
+  ] as const) {
+    for (const priced of ['anthropic/claude-opus-5', 'vllm/a-model']) {
+      const { chat } = await start({ model: priced, ...(budget && { budget }), tools: [] })
+      const why = only(await collect(chat.send('Hello')), 'guard').map((event) => [event.action, event.why])
+      const expected = [['warned', 'The price of vllm/a-model is not known, so its cost is not counted.']]
+      assert.deepEqual(why, warns && priced === 'vllm/a-model' ? expected : [], `${priced} ${JSON.stringify(budget)}`)
+    }
+  }
 })
 
 test('a run that takes too long is stopped, its tools are aborted, and no call is left open', async () => {
@@ -134,6 +170,61 @@ test('a run that writes too much is stopped, and its output is stored', async ()
   assert.equal(guard?.guard, 'output-size')
   const last = (await chat.history()).at(-1)?.message
   assert.ok(last?.role === 'assistant' && textOf(last.parts).startsWith('[offline emulator] 1 2 3'))
+})
+
+test('output of exactly the limit is let through, and one character more is not', async () => {
+  const text = 'x'.repeat(100)
+  const emulation = { reply: () => ({ parts: [{ type: 'text' as const, text }] }) }
+  for (const [outputSize, outcome] of [
+    [100, 'done'],
+    [99, 'stopped'],
+  ] as const) {
+    const { chat } = await start({ model, guards: { outputSize }, tools: [] }, { emulation })
+    const events = await collect(chat.send('Go.'))
+    assert.equal(only(events, 'run-end')[0]?.outcome, outcome)
+    assert.deepEqual(
+      only(events, 'guard').map(({ action, guard }) => [action, guard]),
+      outcome === 'done' ? [] : [['stopped', 'output-size']],
+    )
+  }
+})
+
+test('a reply that is too long is stored up to the limit, with a note of what is missing', async () => {
+  const emulation = { reply: () => ({ parts: [{ type: 'text' as const, text: 'x'.repeat(5000) }] }) }
+  const { chat, synapse } = await start({ model, guards: { replySize: 1000 }, tools: [] }, { emulation })
+  const { outcome, failure } = await chat.send('Go.').ended
+  assert.deepEqual([outcome, failure?.code], ['failed', 'reply-size'])
+  const last = (await chat.history()).at(-1)?.message
+  assert.ok(last?.role === 'assistant' && textOf(last.parts).length < 1100)
+  const noted = async () => {
+    const { items } = await synapse.store.exchanges('local', chat.id)
+    return items[0]?.notes.filter(({ what }) => what === 'the rest of the reply').map(({ kind, why }) => [kind, why])
+  }
+  assert.deepEqual(await noted(), [['dropped', failure?.message]])
+  await chat.send('Go.', { guards: {} }).ended
+  assert.deepEqual(await noted(), [])
+})
+
+test('a run ends with the signal that was given for it, and not with one of an earlier run', async () => {
+  const stop = new AbortController()
+  const hanging: Tool = { ...clock, run: () => (stop.abort(), new Promise(() => {})) }
+  const { chat } = await start({ model, tools: [hanging] }, { emulation: { reply: same(1) } })
+  assert.equal((await chat.send('Go.', { signal: stop.signal }).ended).outcome, 'cancelled')
+  const { outcome, usage } = await chat.send('Go.', { signal: stop.signal }).ended
+  assert.deepEqual([outcome, usage.input], ['cancelled', 0])
+  assert.equal((await chat.send('Go.', { tools: [clock] }).ended).outcome, 'done')
+})
+
+test('a run that is cancelled while a call waits for approval is cancelled, and asks for nothing', async () => {
+  const asking: Tool = { ...clock, ask: true }
+  const { chat } = await start(
+    { model, tools: [asking, { ...clock, name: 'stop', run: () => run.abort() }] },
+    { emulation: { reply: calling([{ name: 'clock' }, { name: 'stop' }]) } },
+  )
+  const run = chat.send('Go.')
+  const events = await collect(run)
+  assert.equal((await run.ended).outcome, 'cancelled')
+  assert.deepEqual(only(events, 'approval-needed'), [])
 })
 
 test('a result is limited in bytes, and the rest is counted in a note', async () => {

@@ -20,11 +20,21 @@ test('savings are priced against the whole history with the same cache', () => {
   assert.equal(savedBy(forecast, usage, price)?.toFixed(6), ((20_000 * 0.3) / 1_000_000).toFixed(6))
 })
 
-test('without omissions, or without a price, nothing is reported', () => {
+test('if nothing is written to the cache, what is not read from it is paid in full; output costs the same', () => {
+  const forecast = { ...about, estimate: 1000, whole: 3000, wholeCached: 2000 }
+  const usage = { ...noUsage, input: 1000, output: 500 }
+  // 1,000 in full and 2,000 read, against 1,000 in full.
+  assert.equal(savedBy(forecast, usage, price)?.toFixed(6), ((2000 * 0.3) / 1_000_000).toFixed(6))
+})
+
+test('without omissions, an estimate, a price or a bill nothing is reported', () => {
   const forecast = { ...about, estimate: 1000, whole: 1000, wholeCached: 0 }
   const usage = { ...noUsage, input: 1000 }
   assert.equal(savedBy(forecast, usage, price), undefined)
   assert.equal(savedBy({ ...forecast, whole: 5000 }, usage, undefined), undefined)
+  assert.equal(savedBy({ ...forecast, whole: 5000, estimate: 0 }, usage, price), undefined)
+  assert.equal(savedBy({ ...forecast, whole: 5000 }, { ...usage, offline: true }, price), undefined)
+  assert.ok((savedBy({ ...forecast, whole: 1001 }, usage, price) ?? 0) > 0)
 })
 
 test('each request stores the size of the whole history', async () => {

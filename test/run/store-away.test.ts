@@ -5,6 +5,7 @@ import test from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'
 import { textOf } from '../../src/core/message.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Outage, Store } from '../../src/store/store.ts'
 import { collect, only, outcomeOf, start } from './chatting.ts'
 
@@ -36,6 +37,44 @@ test('a complete reply is stored, even if its journal could not be written', asy
   const { message } = (await chat.history()).at(-1) ?? assert.fail()
   assert.match(textOf(message.parts), /3000/)
 })
+
+for (const ordered of [false, true]) {
+  for (const [write, requests] of [
+    ['append', 0],
+    ['updateConversation', 0],
+    ['openExchange', 0],
+    ['finishExchange', 1],
+    ['startTool', 1],
+    ['finishTool', 1],
+  ] as const) {
+    test(`a run whose ${write} fails ends once and sends nothing more (${ordered ? 'written in order' : 'one by one'})`, async () => {
+      const kept = ordered ? await openSqliteStore(':memory:') : openMemoryStore()
+      const failing: Store = { ...kept, [write]: () => Promise.reject(away()) }
+      const { chat, emulator } = await start({ model }, { store: failing })
+      const run = chat.send('What time is it?')
+      const events = await collect(run)
+      assert.equal(await outcomeOf(run), 'failed: The database is away.')
+      assert.equal(only(events, 'run-end').length, 1)
+      assert.equal(events.at(-1)?.type, 'run-end')
+      assert.equal(emulator.requests.length, requests)
+      assert.equal(
+        events.some(({ type }) => type === 'tool-start'),
+        write === 'finishTool',
+      )
+      assert.equal(
+        events.some(({ type }) => type === 'tool-end'),
+        false,
+      )
+      // What is reported is stored.
+      const log = new Set((await chat.history()).map(({ id }) => id))
+      assert.deepEqual(
+        only(events, 'message').filter(({ entryId }) => !log.has(entryId)),
+        [],
+      )
+      await kept.close()
+    })
+  }
+}
 
 test('a run says that it waits for the database, and that it is back', async () => {
   const kept = openMemoryStore()
@@ -72,4 +111,32 @@ test('a run says that it waits for the database, and that it is back', async () 
   )
   assert.equal(events.at(-1)?.type, 'run-end')
   assert.equal(listeners.size, 0, 'nobody listens after the end')
+})
+
+test('a run that begins while the database is away says so first, and how long it was', async () => {
+  const kept = openMemoryStore()
+  let tell: (outage: Outage | undefined) => void = () => {}
+  const since = new Date(Date.now() - 5000).toISOString()
+  const store: Store = {
+    ...kept,
+    outages: {
+      current: () => ({ since, failure: away().failure }),
+      watch(listener) {
+        tell = listener
+        return () => {}
+      },
+    },
+    async append(...given) {
+      const entry = await kept.append(...given)
+      tell(undefined)
+      tell(undefined)
+      return entry
+    },
+  }
+  const { chat } = await start({ model, tools: [] }, { store })
+  const events = await collect(chat.send('Hello.'))
+  assert.equal(events[0]?.type, 'store-waiting')
+  const back = only(events, 'store-back')
+  assert.equal(back.length, 1)
+  assert.ok(back[0] && back[0].waitedMs >= 5000 && back[0].waitedMs < 60_000, `${back[0]?.waitedMs}`)
 })

@@ -9,7 +9,7 @@ import type { Options } from '../../src/settings/options.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import type { Policy } from '../../src/settings/policy.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
-import { compactHistory, type Compacted } from '../../src/run/compact.ts'
+import { compactHistory, type Compacted, type CompactionOptions } from '../../src/run/compact.ts'
 import { exchange } from '../../src/run/exchange.ts'
 import { explainNext, type NextRequest } from '../../src/run/explain-next.ts'
 import type { RunContext } from '../../src/run/run-context.ts'
@@ -31,7 +31,7 @@ export interface Talk {
   bodies(): JsonObject[]
   overlays(kind?: string): Promise<Overlay[]>
   exchanges(): Promise<Exchange[]>
-  compact(settings?: Partial<TalkSettings>): Promise<Compacted | undefined>
+  compact(settings?: Partial<TalkSettings>, options?: Partial<CompactionOptions>): Promise<Compacted | undefined>
   /** What would be sent now, without sending it. */
   look(settings?: Partial<TalkSettings>): Promise<NextRequest>
   /** Continues from an earlier entry. */
@@ -50,6 +50,7 @@ export interface TalkSettings {
   /** Between two requests of a tool loop. */
   stepMs?: number
   contextWindow?: number
+  signal?: AbortSignal
 }
 
 const owner = 'local'
@@ -80,7 +81,7 @@ export async function talk(defaults: TalkSettings, emulation: EmulatorOptions = 
       options: { cacheKey: conversationId, ...settings.options },
       policy: settings.policy ?? 'economy',
       maxSteps: 100,
-      signal: new AbortController().signal,
+      signal: settings.signal ?? new AbortController().signal,
       write: () => ({}),
       emit: (event) => events.push(event),
     }
@@ -120,10 +121,10 @@ export async function talk(defaults: TalkSettings, emulation: EmulatorOptions = 
       return all.filter((overlay) => kind === undefined || overlay.kind === kind)
     },
     exchanges: async () => (await store.exchanges(owner, conversationId, { limit: 500 })).items,
-    async compact(given = {}) {
+    async compact(given = {}, options = {}) {
       const run = await running({ ...defaults, ...given })
       const decisions = readDecisions(history, await store.overlays(owner, conversationId))
-      return compactHistory(run, history, decisions, { why: 'asked for', limit: 100_000, head: 0 })
+      return compactHistory(run, history, decisions, { why: 'asked for', limit: 100_000, head: 0, ...options })
     },
     look: async (given = {}) => explainNext(await running({ ...defaults, ...given }), history),
     async fork(length) {

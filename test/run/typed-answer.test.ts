@@ -94,6 +94,24 @@ test('an answer is not requested again if no step is left', async () => {
   assert.equal(asked.length, 1)
 })
 
+test('only a finished answer is checked, and one of an earlier run is not requested again', async () => {
+  const answer = { type: 'object', required: ['n'] } as const
+  let reason: 'length' | 'refusal' | 'done' = 'length'
+  const emulation = { reply: () => ({ parts: [{ type: 'text' as const, text: '{}' }], stop: { reason } }) }
+  for (reason of ['length', 'refusal'] as const) {
+    const { chat, emulator } = await start({ model: 'anthropic', tools: [], answer }, { emulation })
+    const end = await chat.send('A number?').ended
+    assert.deepEqual([end.outcome, end.answer, emulator.requests.length], [reason, undefined, 1])
+  }
+  reason = 'done'
+  const { chat, emulator } = await start({ model: 'anthropic', tools: [] }, { emulation })
+  const unchecked = await chat.send('A number?').ended
+  assert.deepEqual([unchecked.outcome, unchecked.answer, emulator.requests.length], ['done', undefined, 1])
+  const { answer: checked } = await chat.resume({ answer }).ended
+  assert.match(checked && 'problem' in checked ? checked.problem : '', /does not fit its schema/)
+  assert.equal(emulator.requests.length, 1)
+})
+
 test('a schema without JSON Schema is refused at once, and an answer without a schema says what to give', async () => {
   const { chat, synapse } = await start({ model: 'anthropic' })
   const bare = v.object({ n: v.number() })
