@@ -158,6 +158,22 @@ first('a message that is sent while scrolled up comes into view, and so does the
   await settled(page)
 })
 
+first('scrolling up is not undone by what is drawn in the same moment', async (page) => {
+  for (let i = 0; i < 6; i++) {
+    await ask(page, `Number ${i}: ${'long words '.repeat(40)}`)
+    await settled(page)
+  }
+  const scroller = page.locator('.rows-scroller')
+  // What is dragged over it draws the list again, before the browser sends the event for the scrolling.
+  await scroller.evaluate((box) => {
+    box.scrollTop = 0
+    box.dispatchEvent(new Event('dragover', { bubbles: true }))
+  })
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+  const top = await scroller.evaluate((box) => box.scrollTop)
+  assert.equal(top, 0)
+})
+
 first(
   'on a phone the first screen is the conversation, also after the inspector was open',
   async (page) => {

@@ -8,7 +8,7 @@ export interface Keyed {
 }
 
 export interface Layout {
-  items: readonly unknown[]
+  items: readonly Keyed[]
   /** Of each row, and after the last one the total height. */
   offsets: Float64Array
   indexes: Map<string, number>
@@ -128,16 +128,21 @@ export function measure(place: Place, changes: readonly ResizeObserverEntry[]): 
   return isChanged
 }
 
-export function scrolledTo(place: Place, layout: Layout, items: readonly Keyed[], box: HTMLElement): void {
+export function scrolledTo(place: Place, { items, offsets }: Layout, box: HTMLElement): void {
   const now = box.scrollTop
   const atEnd = now + box.clientHeight >= box.scrollHeight - near
   // Growing rows move the end away before the list has followed it: only scrolling up leaves the end.
   if (atEnd) place.atEnd = true
-  else if (now < place.top - 2) place.atEnd = false
+  else if (isScrolledUp(place, box)) place.atEnd = false
   place.top = now
-  const at = indexAt(layout.offsets, now)
+  const at = indexAt(offsets, now)
   const item = items[at]
-  place.anchor = item && { key: item.key, within: now - (layout.offsets[at] ?? 0) }
+  place.anchor = item && { key: item.key, within: now - (offsets[at] ?? 0) }
+}
+
+/** Since the list last looked. The event for it comes later, and a list at its end would scroll back before. */
+export function isScrolledUp(place: Place, box: HTMLElement): boolean {
+  return box.scrollTop < place.top - 2
 }
 
 /** Moves the focus to a row, and the row into view. */

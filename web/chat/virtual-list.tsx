@@ -9,6 +9,7 @@ import {
   focusRow,
   indexAt,
   indexOf,
+  isScrolledUp,
   layoutOf,
   measure,
   near,
@@ -46,9 +47,11 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null)
   const place = useRef<Place>(newPlace(props.showEnd)).current
   const [, redraw] = useReducer<number, undefined>((times) => times + 1, 0)
+  const box = scroller.current
+  if (box && place.layout && isScrolledUp(place, box)) scrolledTo(place, place.layout, box)
   const layout = layoutOf(place, items, props.estimate)
   const total = layout.offsets[items.length] ?? 0
-  const view = scroller.current?.clientHeight ?? 800
+  const view = box?.clientHeight ?? 800
   turnTo(place, layout, view, target, props.showEnd)
   const top = wantedTop(place, layout, view)
   const first = Math.max(0, indexAt(layout.offsets, top - margin))
@@ -89,7 +92,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
         aria-label={props.label}
         aria-busy={props.busy}
         onScroll={() => {
-          if (scroller.current) scrolledTo(place, layout, items, scroller.current)
+          if (scroller.current) scrolledTo(place, layout, scroller.current)
           redraw(undefined)
         }}
         onKeyDown={move}
