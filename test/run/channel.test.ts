@@ -1,57 +1,93 @@
+// The queue between a run and its reader: order, batches, merging, and readers that change.
+
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { channel } from '../../src/run/channel.ts'
-import { cooldown } from '../../src/run/cooldown.ts'
 
-test('values are read in order, those from before the reader as well, until the end', async () => {
-  const queue = channel<number>()
-  queue.push(1)
-  const seen: number[] = []
-  const reading = (async () => {
-    for await (const value of queue) seen.push(value)
-  })()
-  await new Promise(setImmediate)
-  queue.push(2)
-  await new Promise(setImmediate)
-  assert.deepEqual(seen, [1, 2])
-  queue.push(3)
-  queue.end()
-  await reading
-  assert.deepEqual(seen, [1, 2, 3])
-})
+describe('a queue of values', () => {
+  const sum = (a: number, b: number) => (b > 0 ? a + b : undefined)
 
-test('without a reader values are merged after the thousandth, and only those that can be', async () => {
-  const queue = channel<number>((a, b) => (b % 2 === 0 ? a + b : undefined))
-  for (let i = 0; i < 1001; i++) queue.push(0)
-  for (const value of [1, 2, 4, 5, 6]) queue.push(value)
-  queue.end()
-  const all: number[] = []
-  for await (const batch of queue.batches()) all.push(...batch)
-  assert.deepEqual(all.slice(1000), [0, 7, 11])
-})
+  test('merges only after a thousand, with the last one, and where it can', async () => {
+    const queue = channel<number>(sum)
+    for (let i = 0; i < 1001; i++) queue.push(1)
+    queue.push(5)
+    queue.push(-1)
+    queue.push(2)
+    queue.push(-2)
+    queue.end()
+    const all: number[] = []
+    for await (const value of queue) {
+      all.push(value)
+      if (all.length === 1000) break
+    }
+    for await (const batch of queue.batches()) all.push(...batch)
+    assert.deepEqual(all.slice(999), [1, 6, 1, -2])
+    assert.equal(all.length, 1003)
+  })
 
-test('a provider is skipped after three failures within a minute, for twice as long each time, and never over a minute', () => {
-  let now = 1_000_000
-  const { isOut, failed, succeeded } = cooldown(() => now)
-  const outFor = () => {
-    const began = now
-    while (isOut('a')) now += 1000
-    return now - began
-  }
-  failed('a', 2)
-  assert.equal(isOut('a'), false)
-  now += 60_000
-  failed('a')
-  assert.equal(isOut('a'), false, 'the first two are a minute old')
-  failed('a', 2)
-  assert.equal(isOut('b'), false)
-  const lengths = [outFor()]
-  for (let i = 0; i < 5; i++) {
-    failed('a')
-    lengths.push(outFor())
-  }
-  assert.deepEqual(lengths, [5000, 10_000, 20_000, 40_000, 60_000, 60_000])
-  succeeded('a')
-  failed('a', 2)
-  assert.equal(isOut('a'), false)
+  test('gives values in order, those from before the reader as well, until the end', async () => {
+    const queue = channel<number>()
+    queue.push(1)
+    const seen: number[] = []
+    const reading = (async () => {
+      for await (const value of queue) seen.push(value)
+    })()
+    await new Promise(setImmediate)
+    queue.push(2)
+    await new Promise(setImmediate)
+    assert.deepEqual(seen, [1, 2])
+    queue.push(3)
+    queue.end()
+    await reading
+    assert.deepEqual(seen, [1, 2, 3])
+  })
+
+  test('gives all waiting values at once, and waits for more', async () => {
+    const queue = channel<number>()
+    queue.push(1)
+    queue.push(2)
+    const batches = queue.batches()[Symbol.asyncIterator]()
+    assert.deepEqual(await batches.next(), { done: false, value: [1, 2] })
+    const waiting = batches.next()
+    queue.push(3)
+    assert.deepEqual(await waiting, { done: false, value: [3] })
+    const last = batches.next()
+    queue.end()
+    assert.deepEqual(await last, { done: true, value: undefined })
+  })
+
+  test('loses nothing when it is long, and when values arrive while it is read', async () => {
+    const queue = channel<number>()
+    const reader = queue[Symbol.asyncIterator]()
+    const read: unknown[] = []
+    for (let i = 0; i < 2500; i++) queue.push(i)
+    for (let i = 0; i < 2400; i++) read.push((await reader.next()).value)
+    for (let i = 2500; i < 4000; i++) queue.push(i)
+    const rest = Promise.all(Array.from({ length: 1600 }, () => reader.next()))
+    for (const { value } of await rest) read.push(value)
+    assert.deepEqual(read, [...read.keys()])
+    assert.equal(read.length, 4000)
+    const late = reader.next()
+    queue.push(7)
+    assert.deepEqual(await late, { done: false, value: 7 })
+    queue.end()
+    assert.deepEqual(await reader.next(), { done: true, value: undefined })
+  })
+
+  test('gives an error to a reader whose place another has taken, waiting or not', async () => {
+    const queue = channel<number>()
+    const first = queue[Symbol.asyncIterator]()
+    const waiting = first.next()
+    const second = queue[Symbol.asyncIterator]()
+    queue.push(1)
+    await assert.rejects(async () => waiting, /another reader has started/)
+    await assert.rejects(async () => first.next(), /another reader has started/)
+    assert.deepEqual(await second.next(), { done: false, value: 1 })
+    queue.end()
+    await assert.rejects(async () => first.next(), /another reader has started/)
+    assert.deepEqual(await second.next(), { done: true, value: undefined })
+    const batches = queue.batches()[Symbol.asyncIterator]()
+    await batches.next()
+    await assert.rejects(async () => second.next(), /another reader has started/)
+  })
 })

@@ -6,7 +6,6 @@ import { textOf } from '../../src/core/message.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 import type { RouteStep } from '../../src/settings/run.ts'
-import { cooldown } from '../../src/run/cooldown.ts'
 import { clock, collect, only, start } from './chatting.ts'
 
 const big = 'anthropic/claude-opus-5'
@@ -152,25 +151,4 @@ test('a provider that fails repeatedly is skipped for a while, then tried once',
   now += 5001
   await chat.send('three').ended
   assert.equal((await asked(synapse, chat.id)).at(-1), 'anthropic done 1')
-})
-
-test('a cooldown begins after three failures in a minute, doubles up to a minute, and ends with a success', () => {
-  let now = 0
-  const health = cooldown(() => now)
-  health.failed('a', 2)
-  now = 60_001
-  health.failed('a')
-  assert.equal(health.isOut('a'), false)
-  health.failed('a', 2)
-  for (const ms of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
-    now += ms - 1
-    assert.equal(health.isOut('a'), true, `${ms}`)
-    now += 1
-    assert.equal(health.isOut('a'), false, `${ms}`)
-    health.failed('a')
-  }
-  health.succeeded('a')
-  health.failed('a')
-  assert.equal(health.isOut('a'), false)
-  assert.equal(health.isOut('b'), false)
 })

@@ -5,11 +5,12 @@ import test from 'node:test'
 import type { MediaPart, UserMessage } from '../../src/core/message.ts'
 import { prepare } from '../../src/runtime/prepare.ts'
 import { inlineTextFiles } from '../../src/run/text-files.ts'
+import { onePixel, reply } from '../histories.ts'
 
-const file = (name: string, mediaType: string, content: string | Buffer): MediaPart => ({
+const file = (name: string | undefined, mediaType: string, content: string | Buffer): MediaPart => ({
   type: 'media',
   mediaType,
-  name,
+  ...(name !== undefined && { name }),
   data: { kind: 'base64', base64: Buffer.from(content).toString('base64') },
 })
 
@@ -52,13 +53,36 @@ test('a file that is not text stays a file, and is never put into the prompt', (
   assert.equal(inlineTextFiles(message, []), message)
 })
 
-test('a fence in a file does not end the fence around it', () => {
-  const [part] = inlineTextFiles(user(file('a.md', 'text/markdown', '````\ncode\n````')), []).parts
-  assert.ok(part?.type === 'text')
-  assert.match(part.text, /^a\.md:\n`{5}\n````\ncode\n````\n`{5}$/)
-})
-
 test('the same message gives the same object, so that a cached prefix stays equal', () => {
   const message = user(file('a.txt', 'text/plain', 'a'))
   assert.equal(inlineTextFiles(message, []), inlineTextFiles(message, []))
+})
+
+test('text files are sent as text in a fence that is longer than any in them, if the model does not take them', () => {
+  const shown = (part: MediaPart, media: string[] = []) => {
+    const [first] = inlineTextFiles(user(part), media).parts
+    return first?.type === 'text' ? first.text : undefined
+  }
+  assert.equal(shown(file(undefined, 'text/plain', 'a\n\n')), 'text/plain:\n```\na\n```')
+  assert.equal(shown(file('a.txt', 'text/plain', 'a')), 'a.txt:\n```\na\n```')
+  assert.equal(shown(file('x', 'text/plain', '``')), 'x:\n```\n``\n```')
+  assert.equal(shown(file('x', 'text/plain', '```')), 'x:\n````\n```\n````')
+  assert.equal(shown(file('x', 'text/plain', '````` ```')), 'x:\n``````\n````` ```\n``````')
+  assert.equal(
+    shown(file('a.md', 'text/markdown', '````\ncode\n````')),
+    'a.md:\n`````\n````\ncode\n````\n`````',
+    'a fence in a file does not end the fence around it',
+  )
+  assert.equal(shown(file('x', 'image/svg+xml', '<svg/>')), 'x:\n```\n<svg/>\n```')
+  assert.equal(shown(file(undefined, 'text/plain', 'a'), ['text/*']), undefined)
+  for (const type of ['image/png', 'audio/wav', 'video/mp4', 'application/pdf'])
+    assert.equal(shown(file(undefined, type, 'a')), undefined, type)
+  assert.equal(shown(file(undefined, 'text/plain', 'a\0b')), undefined)
+  assert.equal(shown(file(undefined, 'text/plain', Buffer.from([0xff, 0xfe, 0x41]))), undefined)
+  const plain = user({ type: 'text', text: 'a' })
+  assert.equal(inlineTextFiles(plain, []), plain)
+  const answered = reply('a')
+  assert.equal(inlineTextFiles(answered, []), answered)
+  const picture = user({ type: 'text', text: 'a' }, onePixel)
+  assert.equal(inlineTextFiles(picture, []), picture)
 })
