@@ -28,7 +28,7 @@ const words: readonly [RegExp, string][] = [
   [/\bas (it|they) came\b/i, 'unchanged'],
   [/\b(leave|leaves|leaving|left) (it |them |\w+s )?away\b/i, 'leave out'],
   [/\b(nobody|somebody|whoever)\b/i, 'the user, the caller, the client, or a passive sentence'],
-  [/\bno one\b(?! (allowed|was there))/i, 'nothing, or name who'],
+  [/\bno one\b/i, 'nothing, or name who'],
   [/\bbeside\b/i, 'next to, besides, with or in addition to'],
   [/\bstands? (beside|apart|side by side|there|where|alone)\b/i, 'is'],
   [/\bunder way\b/i, 'active or in progress'],

@@ -174,7 +174,7 @@ async function load(path: string): Promise<Record<string, unknown>> {
   }
 }
 
-const hint = '; Node takes it for CommonJS: let it end in .mjs or .mts, or write "type": "module" into package.json'
+const hint = '; Node treats it as CommonJS: name it .mjs or .mts, or set "type": "module" in package.json'
 
 /** `npm init` creates packages of type commonjs, where a file with `export` is a syntax error (checked 2026-11). */
 function isModuleInCommonJs(error: unknown): boolean {

@@ -65,7 +65,7 @@ function identityOf(file: Json | undefined, where: string): Identity {
   if (file.type === 'service_account') return { ...serviceAccount(file, where), ...about }
   if (file.type === 'authorized_user') return { ...user(file, where), ...about }
   throw badInput(
-    `${where} holds credentials of type ${JSON.stringify(file.type ?? null)}: only service_account and authorized_user are known; give an access token in CLOUDSDK_AUTH_ACCESS_TOKEN instead.`,
+    `${where} has credentials of type ${JSON.stringify(file.type ?? null)}: only service_account and authorized_user are known; give an access token in CLOUDSDK_AUTH_ACCESS_TOKEN instead.`,
   )
 }
 

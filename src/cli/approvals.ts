@@ -21,7 +21,11 @@ export async function answerApprovals(session: ChatSession, allowAll: boolean): 
   const { conversation } = session
   for (const approval of await conversation.approvals()) {
     if (allowAll) await conversation.approve(approval.call.callId, approval)
-    else if (!process.stdin.isTTY) await conversation.deny(approval.call.callId, 'no one was there to allow it')
+    else if (!process.stdin.isTTY)
+      await conversation.deny(
+        approval.call.callId,
+        'the terminal is not interactive, so the call could not be approved',
+      )
     else {
       const { askLine } = await import('./yes-or-no.ts')
       const lines = callLines(approval, styleFor(process.stderr, process.env))

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers in readable form.
 
 /** 1234567 → 1,234,567. */
 export function count(number: number): string {

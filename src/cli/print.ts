@@ -36,7 +36,7 @@ function replaceLine(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`\r${printable(text)}\u001B[K`)
 }
 
-/** A note as a line for people. */
+/** A note as a readable line. */
 export function noteLine({ kind, what, why, at, rule }: Note): string {
   return `${kind.padEnd(8)} ${at ? `${at}: ` : ''}${what}, because ${why}${rule ? ` (${rule})` : ''}`
 }

@@ -165,7 +165,7 @@ export function trustLines({ folder, files, effects }: Brought, changes: FileCha
       : `${folder} has changed since it was trusted. New or changed files:`,
     ...(changes === undefined ? files : changes.map(({ path }) => path)).map((path) => `  ${shownPath(path)}`),
     ...changed.flatMap(({ path, before }) => changedLines(path, before)),
-    lines.length > 0 ? 'With it, Synapse' : 'With it, Synapse does nothing it would not do otherwise.',
+    lines.length > 0 ? 'With it, Synapse' : 'Trusting it changes nothing that Synapse does.',
     ...lines.map((line) => `  ${line}`),
   ]
 }

@@ -190,7 +190,7 @@ function writeState(state: TrustState, env: Env): void {
     renameSync(draft, path)
   } catch (error) {
     throw badInput(
-      `What you trust cannot be written to ${path}: ${error instanceof Error ? error.message : String(error)}.`,
+      `The list of trusted folders cannot be written to ${path}: ${error instanceof Error ? error.message : String(error)}.`,
     )
   }
 }

@@ -78,7 +78,7 @@ function textOf(path: string, shown: string): string {
 }
 
 function saysOf({ code, message }: YAMLError): string {
-  return code === 'MULTIPLE_DOCS' ? 'a second document begins here; a file may hold only one' : oneLine(message)
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here; a file may contain only one' : oneLine(message)
 }
 
 function valueOf(document: Document.Parsed, shown: string): unknown {

@@ -271,7 +271,7 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
   const sizes = sizesOf(folded.messages)
   const room = Math.max(0, limit - head)
   const downTo = Math.max(0, limit * (settings.floor ?? 0.5) - head)
-  return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
+  return window(folded, { most: room, downTo, sizes }, `over the model's limit of ${limit} tokens`)
 }
 
 /** Nothing is recorded, so the text of a fold must not depend on when it was made. */

@@ -40,12 +40,12 @@ export function fitMedia(view: View, limits: Limits): View {
   return { ...view, messages, notes }
 }
 
-const tooMany = 'the request would hold more of them than the provider takes'
+const tooMany = 'the request would have more of them than the provider accepts'
 
 function tooLarge(part: MediaPart, { side = Infinity, size = Infinity }: ImageLimits = {}): string | undefined {
-  if (charactersOf(part) > Math.min(size, mostCharacters)) return 'it has more bytes than the provider takes'
+  if (charactersOf(part) > Math.min(size, mostCharacters)) return 'it has more bytes than the provider accepts'
   const longer = longerSide(part)
-  return longer > side ? `it is ${longer} pixels long, and the provider takes ${side}` : undefined
+  return longer > side ? `it is ${longer} pixels long, and the provider accepts ${side}` : undefined
 }
 
 /** The oldest are removed, in steps of half the limit, so that the prefix changes rarely. */

@@ -58,7 +58,7 @@ function fitResults(view: View, limit: number): View {
     notes.push({
       kind: 'changed',
       what: `result of ${part.name}: ${left} of its ${text.length} characters are not shown`,
-      why: `one result may take a quarter of what the model reads, about ${most} tokens`,
+      why: `one result may take a quarter of the model's limit, about ${most} tokens`,
       at: `messages[${view.places[index]}]`,
       rule: 'fit',
     })

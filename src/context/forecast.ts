@@ -23,7 +23,7 @@ export interface Forecast {
 
 const rule = 'forecast'
 
-/** A note of the exchange: text for people, and the numbers in `data`. */
+/** A note of the exchange: readable text, and the numbers in `data`. */
 export function forecastNote(
   { estimate, cached, head, ttl, ...rest }: Forecast,
   usage: Usage | undefined,

@@ -92,7 +92,7 @@ function isNative(value: unknown): value is NativeSummary & JsonObject {
 }
 
 function wordsOf(why: Json | undefined): string {
-  return typeof why === 'string' ? why : 'it was decided so'
+  return typeof why === 'string' ? why : 'it was decided earlier'
 }
 
 function isStyle(style: Json | undefined): style is FoldStyle {

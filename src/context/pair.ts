@@ -1,4 +1,4 @@
-// Every call answered, every result asked for (P2). A crash, an abort, an edit or a cut leaves calls without results
+// Every call gets a result, and every result has a call (P2). A crash, an abort, an edit or a cut leaves calls without results
 // and results without calls, and most providers refuse the whole history for it. The log is never changed: only the
 // copy for the request is repaired, and each step adds a note (P3).
 //

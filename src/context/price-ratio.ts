@@ -55,7 +55,7 @@ export function cacheTtlFor(billing: Billing, gaps: Gaps, view: number, added: n
   const short = cachePriceOf(billing, '5m')
   const long = cachePriceOf(billing, '1h')
   if (billing.caching.kind !== 'marks' || !billing.price?.cacheWriteLong) return '5m'
-  // One pause is no habit.
+  // One pause is not a pattern.
   if (gaps.requests === 0 || gaps.within < 2) return '5m'
   const within = gaps.within / gaps.requests
   const beyond = gaps.beyond / gaps.requests

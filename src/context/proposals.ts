@@ -43,7 +43,7 @@ export interface Proposal {
   /** What it changes. */
   fold?: FoldDecision
   cut?: { before: number; why: string }
-  /** The reason, for people. */
+  /** The reason, as readable text. */
   numbers: Numbers
 }
 
@@ -110,7 +110,7 @@ export function proposeCutForSize(situation: PlanFacts): Proposal | undefined {
   const saved = sum(sizes.slice(0, start)) - (sizes[pinnedIn(view.messages)] ?? 0)
   if (before === undefined || saved <= 0) return undefined
   const { requests, cold } = situation
-  const why = `over the ${Math.floor(limit)} tokens that the model can be given`
+  const why = `over the model's limit of ${Math.floor(limit)} tokens`
   return { kind: 'cut', cut: { before, why }, numbers: { saved, size, requests, cold } }
 }
 

@@ -1,6 +1,6 @@
-// The specific words of a text: what cannot be guessed once it is gone. Paths, URLs, addresses, identifiers (with a digit, an
-// underscore or an inner capital), hashes and numbers; in plain text also names, and terms in
-// Chinese, Japanese or Korean. One pass over the characters, because it runs over every result that is folded.
+// The specific words of a text: what cannot be guessed once it is gone. Paths, URLs, addresses, identifiers (with a
+// digit, an underscore or an inner capital), hashes and numbers; in plain text also names, and terms in Chinese, Japanese
+// or Korean. One pass over the characters, because it runs over every result that is folded.
 
 /** The distinct specific words of a text, in the order in which they first occur. */
 export function specificWords(text: string, into = new Set<string>()): Set<string> {
@@ -42,7 +42,7 @@ function isDigit(code: number): boolean {
 
 const phone = /\+\d{1,4}(?:[ -]?\(?\d{1,8}\)?){1,6}/y
 
-/** A number to call has spaces in it. */
+/** A telephone number has spaces in it. */
 function readPhone(text: string, start: number, into: Set<string>): number {
   phone.lastIndex = start
   const [found = ''] = phone.exec(text) ?? []

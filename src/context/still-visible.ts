@@ -31,7 +31,7 @@ interface Progress<T> {
   folded: T[]
   /** Words of what is always sent, and of the folds. */
   visible: Set<string>
-  /** One for each moment at which folds were decided: a history that parts from this one goes back to before it. */
+  /** One for each point at which folds were decided: a history that diverges from this one returns to the point before. */
   batches: Batch[]
 }
 
@@ -55,7 +55,7 @@ const nothing: Batch = { at: -1, end: 0, next: 0, turns: 0, read: 0, standing: [
 /** How many histories that begin with the same message are cached: two branches, or two policies. */
 const remembered = 2
 
-/** Makes what each folding becomes, in the order given. */
+/** Returns the fold of each turn, in the given order. */
 export function folderFor<T>(folder: Folder<T>): (view: View, foldings: readonly Folding[]) => T[] {
   const known = new WeakMap<Message, Progress<T>[]>()
 

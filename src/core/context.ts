@@ -66,6 +66,6 @@ export interface Note {
   at?: string
   /** The rule of the wire, or the policy, that required it. */
   rule?: string
-  /** Machine-readable data; the fields above are for people. */
+  /** Machine-readable data; the fields above are readable text. */
   data?: JsonObject
 }

@@ -9,7 +9,7 @@ const mostSize = 4096
 
 /**
  * Calls `work` with a position and the most items to handle, until it returns undefined in place of the next position.
- * `restMs`: a pause between two slices, for those who wait for something that a slice locks.
+ * `restMs`: a pause between two slices, for others that wait for something that a slice locks.
  */
 export async function inSlices<P>(
   start: P,

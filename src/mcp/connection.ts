@@ -322,7 +322,7 @@ type Output = (TextPart | MediaPart)[]
 function valueOf(result: CallToolResult): Json | Output | { type: 'tool-result'; output: Output; value: Json } {
   const parts = result.content.map(partOf)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  if (result.isError) throw new Error(text.trim() || 'the server says that it failed, and not why')
+  if (result.isError) throw new Error(text.trim() || 'the server reported a failure without a reason')
   const structured = result.structuredContent as Json | undefined
   const isPlain = parts.every((part) => part.type === 'text')
   if (structured !== undefined && isPlain && (text.trim() === '' || repeats(text, structured))) return structured

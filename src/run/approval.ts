@@ -56,7 +56,7 @@ export async function answerTo(
   const question = overlays.find((overlay) => overlay.kind === asked)
   const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askTimeoutMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= runtime.now()) {
-    return denied(`No one allowed ${call.name} in time, so it was not run.`)
+    return denied(`${call.name} was not approved in time, so it was not run.`)
   }
   if (!question) {
     const data = { callId: call.callId, name: call.name, argsHash, expiresAt }
@@ -93,7 +93,7 @@ export async function answerApproval(runtime: Asking, history: readonly Entry[],
   const waiting = (await waitingApprovals(runtime, history)).find(({ call }) => call.callId === callId)
   if (!waiting) throw conflict(await whyNot(runtime, history, callId))
   if (verdict.argsHash !== waiting.argsHash && (allowed || verdict.argsHash !== undefined)) {
-    throw conflict(`The arguments of ${waiting.call.name} are not those that were approved. Look at the call again.`)
+    throw conflict(`The arguments of ${waiting.call.name} have changed since they were shown; review the call again.`)
   }
   const entryId = history.findLast((entry) => callsOf(entry.message).some((call) => call.callId === callId))?.id ?? ''
   const data = { callId, allowed, argsHash: waiting.argsHash, ...(reason !== undefined && { reason }) }
@@ -103,8 +103,8 @@ export async function answerApproval(runtime: Asking, history: readonly Entry[],
 async function whyNot(runtime: Asking, history: readonly Entry[], callId: string): Promise<string> {
   const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   const about = overlays.filter((overlay) => isAbout(overlay, callId))
-  if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} was answered already.`
-  if (about.length === 0) return `No approval of a call ${callId} was asked for.`
+  if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} has already been answered.`
+  if (about.length === 0) return `No call ${callId} waits for approval.`
   const next = nextStep(history)
   const isOpen = next.kind === 'tools' && next.calls.some((call) => call.callId === callId)
   return isOpen

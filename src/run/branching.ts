@@ -1,5 +1,5 @@
-// Going back: a fork, an edit and a retry move the head to an earlier entry. Nothing is copied and nothing is lost:
-// what was there stays in the log as a branch.
+// Going back: a fork, an edit and a retry move the head to an earlier entry. Nothing is copied and nothing is lost: what
+// came after it stays in the log as a branch.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
@@ -28,7 +28,7 @@ export async function forkAt(
 export async function beforeMessage(place: Place, entryId: string, write: Write): Promise<void> {
   const entry = await entryOf(place, entryId)
   if (entry.message.role !== 'user') {
-    throw badInput(`Entry ${entryId} is not something that the user said; only that can be said in another way.`)
+    throw badInput(`Entry ${entryId} is not a user message; only user messages can be edited.`)
   }
   await place.store.setHead(place.owner, place.conversationId, { entryId: entry.parentId }, write)
 }

@@ -65,7 +65,7 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
   }
 
   function checkIsLast(reader: number): void {
-    if (reader !== readers) throw badInput('What a run emits can be read once, and another reader has started.')
+    if (reader !== readers) throw badInput('The events of a run can be read once, and another reader has started.')
   }
 
   function newValues(): Promise<void> {

@@ -123,7 +123,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof SynapseError ? error.failure.code : undefined
 }
 
-/** `host:pid` for people; then where and when it started, since a host may have several process lists. */
+/** `host:pid`, readable; then where and when it started, since a host may have several process lists. */
 export function thisProcess(): string {
   self ??= `${hostname()}:${process.pid} (${processSpace()}.${startOf(process.pid) ?? ''})`
   return self

@@ -33,7 +33,7 @@ export interface RunEnd {
   failure?: Failure
   /** The guard that ended it, and why. */
   guard?: GuardReason
-  /** The calls that wait for a person, where the outcome is `waiting`. */
+  /** The calls that wait for approval, if the outcome is `waiting`. */
   waiting?: Approval[]
   /** The last reply parsed with the requested schema; absent: there is none, or no finished reply. */
   answer?: CheckedAnswer

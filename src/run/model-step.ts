@@ -74,7 +74,7 @@ function text(words: string): TextPart {
 
 function leftAlone({ cooldown }: LoopContext, endpoint: Endpoint): Failure | undefined {
   if (!cooldown.isOut(nameOf(endpoint))) return undefined
-  const message = `${endpoint.provider.name} has failed several times just now and is skipped for a moment.`
+  const message = `${endpoint.provider.name} has failed several times in a row and is skipped for a short time.`
   return { kind: 'overloaded', message }
 }
 

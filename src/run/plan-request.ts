@@ -215,7 +215,7 @@ async function decide(
   for (const proposal of proposeByMoney(situation())) await record(proposal)
   if (isDue(settings, history, decisions)) await summarise('a summary is made from time to time')
   if (!fits()) await record(proposeFoldForSize(situation()))
-  if (settings.atLimit !== 'cut' && !fits()) await summarise('the history is longer than the model can be given')
+  if (settings.atLimit !== 'cut' && !fits()) await summarise('the history exceeds the limit of the model')
   if (!fits()) await record(proposeCutForSize(situation()))
   return { decisions, spent }
 

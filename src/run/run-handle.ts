@@ -111,7 +111,7 @@ async function checkedAnswer(end: RunEnd, schema: object | undefined): Promise<u
   const { failure, answer, outcome } = end
   if (failure) throw new SynapseError(failure)
   if (!answer && outcome === 'done') {
-    throw badInput('There is no schema to read the answer by: give one as `answer`, such as send(text, { answer }).')
+    throw badInput('There is no answer schema: give one as `answer`, such as send(text, { answer }).')
   }
   if (!answer) throw new SynapseError({ kind: 'aborted', message: `The run ended as ${outcome}, without an answer.` })
   if ('problem' in answer) throw new SynapseError({ kind: 'malformed-reply', message: answer.problem })

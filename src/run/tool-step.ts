@@ -89,14 +89,14 @@ async function answerSurplus(step: Step, surplus: readonly ToolCallPart[]): Prom
   const { run, replyEntry } = step
   const { callsPerReply } = run.limits
   const { length } = callsOf(replyEntry.message)
-  const why = `The reply has ${length} calls, and ${callsPerReply} of one reply are run.`
+  const why = `The reply has ${length} calls; at most ${callsPerReply} of one reply are run.`
   await run.pending?.settled()
   run.emit({ type: 'guard', action: 'warned', guard: 'calls-per-reply', why })
   // In several commits, to bound the memory they take: those that a crash leaves open are answered next time.
   for (let i = 0; i < surplus.length; i += partsPerMessage) {
     const parts = surplus
       .slice(i, i + partsPerMessage)
-      .map((call) => notRun(call, `Not run: too many calls, ${callsPerReply} of one reply are run.`))
+      .map((call) => notRun(call, `Not run: too many calls, at most ${callsPerReply} of one reply are run.`))
     const message: ToolMessage = { role: 'tool', parts }
     written(step, await run.store.append(run.owner, run.conversationId, { message }, run.write()))
   }

@@ -11,7 +11,7 @@ import type { Handoff } from '../settings/run.ts'
 export function agentTool(runtime: Runtime, { name, description, settings: given }: Handoff): Tool {
   return {
     name,
-    description: description ?? `Asks the agent ${name} to do something, and gives its answer.`,
+    description: description ?? `Gives the agent ${name} a task and returns its answer.`,
     input: {
       type: 'object',
       properties: { task: { type: 'string', description: 'Everything that the agent must know to do it.' } },

@@ -45,7 +45,7 @@ async function importTranscript(store: Store, owner: string, given: RunSettings,
   ])
   const [read, ...others] = readForeign(transcript, undefined, new Date().toISOString())
   if (!read || others.length > 0) {
-    throw badInput(`The transcript holds ${read ? others.length + 1 : 'no'} conversations: give one of them.`)
+    throw badInput(`The transcript has ${read ? others.length + 1 : 'no'} conversations: give one of them.`)
   }
   const { archive } = asImported(read)
   const { system } = archive.conversation.settings

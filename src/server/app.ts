@@ -134,7 +134,7 @@ function admission({ limits, log }: ServerContext): Admit {
       if (principal.keyId !== undefined) asked.take(principal.keyId, principal.perMinute)
       return principal
     } catch (error) {
-      // Guessing is slow, whatever is guessed.
+      // Slows down guessing, whatever is guessed.
       if (answerFor(error).status !== 401) throw error
       const from = networkOf(address)
       log({ event: 'refused', method: request.method, path: new URL(request.url).pathname, from })

@@ -1,4 +1,4 @@
-// Who did what, and when: actions that are not, or no longer, visible in the stored data. Append-only, and never with
+// The audit log: actions that are not, or no longer, visible in the stored data. Append-only, and never with
 // message content or a key. Records stay when their conversation is deleted.
 
 import type { JsonObject } from '../core/json.ts'

@@ -1,6 +1,6 @@
-// What is made of a whole conversation for one answer: the request that would be sent, the tree, a page far from the
-// end, an export. For a long conversation that takes seconds, so these run on the server's own thread or on one of
-// theirs (long-tasks.ts).
+// Answers that need a whole conversation: the request that would be sent, the tree, a page far from the end, an export.
+// For a long conversation that takes seconds, so these run on the server's main thread or on a separate one
+// (long-tasks.ts).
 
 import type { Entry, Overlay } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
@@ -38,7 +38,7 @@ export interface NextPlace extends Place {
   message?: UserMessage
 }
 
-/** Whom a request would go to, and with what. Plain data, so that it can be given to another thread. */
+/** The target and settings of a request. Plain data, so that it can be passed to another thread. */
 export interface PrepareTarget {
   model: string
   protocol?: string

@@ -1,7 +1,6 @@
-// Long conversations are read and imported on a thread of their own: while one is prepared, drawn as a tree, exported or
-// imported, which takes seconds at 50,000 messages, all other requests and streams of the server continue. The thread
-// opens the same store, starts with the first such request, and ends when there was none for a while. It runs this same
-// file.
+// Long conversations are read and imported on a separate thread: while one is prepared, exported, imported or sent as a
+// tree, which takes seconds at 50,000 messages, all other requests and streams of the server continue. The thread opens
+// the same store, starts with the first such request, and ends when there was none for a while. It runs this same file.
 
 import { isMainThread, parentPort, workerData, Worker } from 'node:worker_threads'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
@@ -56,7 +55,15 @@ export function longTasks(address: string | undefined): LongTasks {
       const one = waiting.get(of)
       waiting.delete(of)
       if (answer) one?.resolve(answer)
-      else one?.reject(new SynapseError(failure ?? { kind: 'internal', message: 'The thread gave no answer.' }))
+      else
+        one?.reject(
+          new SynapseError(
+            failure ?? {
+              kind: 'internal',
+              message: 'The thread for long tasks has stopped without an answer; try again.',
+            },
+          ),
+        )
       if (waiting.size === 0) idle = setTimeout(() => void stop(), idleMs).unref()
     })
     made.on('error', (error: unknown) => end(made, error))

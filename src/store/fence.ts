@@ -1,5 +1,5 @@
-// Who may write. A lease admits one writer; its epoch fences off those who lost it: a process that was suspended past
-// its lease still believes it has it, so the check must be in the transaction of each write, not before it.
+// Who may write. A lease admits one writer; its epoch fences off those that lost it: a process that was suspended past its
+// lease does not know that it has lost it, so the check must be in the transaction of each write, not before it.
 
 import { badInput, type SynapseError } from '../core/error.ts'
 import type { Lease } from '../core/log.ts'

@@ -35,7 +35,7 @@ export function readCursor(cursor: string, types: readonly ('string' | 'number')
       return key as (string | number)[]
     }
   } catch {
-    // said below
+    // reported below
   }
   throw badInput('This cursor is not from a page of this list. Begin again without one.')
 }

@@ -29,7 +29,7 @@ export function exchangeEnded(id: string, outcome: string): SynapseError {
 }
 
 export function journalGap(exchangeId: string, stored: number, offset: number): SynapseError {
-  return conflict('journal-gap', `The journal of exchange ${exchangeId} holds ${stored} events, not ${offset}.`, {
+  return conflict('journal-gap', `The journal of exchange ${exchangeId} has ${stored} events, not ${offset}.`, {
     kept: stored,
   })
 }
@@ -47,7 +47,7 @@ export function badStream(
   if (epoch !== stored.epoch) return conflict('stream-taken', `Another writer has taken over the stream ${id}.`)
   if (stored.ended) return conflict('stream-ended', `The stream ${id} has ended.`)
   if (offset !== stored.next)
-    return conflict('stream-gap', `The stream ${id} holds ${stored.next} events, not ${offset}.`)
+    return conflict('stream-gap', `The stream ${id} has ${stored.next} events, not ${offset}.`)
   if (events.some((event) => event.includes('\n'))) return badInput('An event of a stream must be one line.')
   return undefined
 }
@@ -57,11 +57,11 @@ export function damaged(what: string): SynapseError {
   return new SynapseError({
     kind: 'storage',
     code: 'damaged',
-    message: `${what} is damaged: what is stored is not what was written. Restore a backup; "synapse doctor" tells more.`,
+    message: `${what} is damaged: the stored data is not what was written. Restore a backup; "synapse doctor" shows details.`,
   })
 }
 
-/** A time from a person or a file, in its stored form. */
+/** A time from a user or a file, in its stored form. */
 export function isoTime(text: string, what: string): string {
   const ms = Date.parse(text)
   if (Number.isNaN(ms))

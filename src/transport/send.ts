@@ -356,8 +356,7 @@ async function refusal(body: Body, attempt: Attempt): Promise<SendError> {
 }
 
 /**
- * An error body is for people and for the table of failures: its beginning is enough, and a part is better than
- * nothing.
+ * An error body is shown and classified: its beginning is enough, and a part is better than nothing.
  */
 const errorSize = 64 * 1024
 

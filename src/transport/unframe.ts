@@ -18,7 +18,7 @@ export function notJson(text: string): SynapseError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
   return new SynapseError({
     kind: 'malformed-reply',
-    message: `The reply holds something that is not JSON: ${shown}`,
+    message: `The reply contains something that is not JSON: ${shown}`,
   })
 }
 

@@ -14,7 +14,7 @@ export interface Watch {
   stop(): void
 }
 
-/** A clock and timers. Tests have one that stands still until they move it. */
+/** A clock and timers. Tests use one that moves only when they advance it. */
 export interface Clock {
   now(): number
   /** Calls back once; the result cancels it. */

@@ -39,7 +39,7 @@ test('files of the folder are read, listed and searched', async (t) => {
 test('a long file is read in parts, and shows where to continue', async (t) => {
   const folder = newFolder(t, { 'long.txt': Array.from({ length: 60_000 }, (_, i) => `line ${i + 1}`).join('\n') })
   const run = using(fileTools(folder))
-  const [, next] = /read on with from: (\d+)\]$/.exec(await run('read_file', { path: 'long.txt' })) ?? []
+  const [, next] = /continue with from: (\d+)\]$/.exec(await run('read_file', { path: 'long.txt' })) ?? []
   assert.match(await run('read_file', { path: 'long.txt', from: Number(next), lines: 1 }), new RegExp(`^line ${next}$`))
 })
 

@@ -165,7 +165,7 @@ const mistakes: [string, string, Record<string, string>, RegExp][] = [
     'a module in a package of CommonJS',
     `${base}tools: [./bad.ts]\n`,
     { 'package.json': '{ "type": "commonjs" }', 'agents/bad.ts': 'export const a = 1' },
-    /tools\.0: cannot be loaded: .*end in \.mjs or \.mts, or write "type": "module" into package\.json$/,
+    /tools\.0: cannot be loaded: .*name it .mjs or .mts, or set "type": "module" in package\.json$/,
   ],
   [
     'a module without tools',

@@ -157,9 +157,13 @@ test('the log and the inspector show what a provider stores of a conversation', 
   const { synapse } = newHome(t)
   await synapse(['-m', 'openai', '--offline', '--policy', '{"state":"auto"}', 'Hi'])
   const log = await synapse(['log', '1'])
-  assert.match(log.out, /openai holds #0–1 as resp_\w+ until \d{4}-\d\d-\d\d \d\d:\d\d \(openai-responses\)\./, log.err)
+  assert.match(
+    log.out,
+    /openai stores #0–1 as resp_\w+ until \d{4}-\d\d-\d\d \d\d:\d\d \(openai-responses\)\./,
+    log.err,
+  )
   const inspected = await synapse(['inspect', 'last', '--offline', '--policy', '{"state":"auto"}'])
-  assert.match(inspected.out, /openai holds #0–1 as resp_/, inspected.err)
+  assert.match(inspected.out, /openai stores #0–1 as resp_/, inspected.err)
   const json = await synapse(['inspect', 'last', '--offline', '--json'])
   assert.match(json.out, /"state":\s*\[\s*\{/)
 })

@@ -266,15 +266,15 @@ export const remedies: readonly Remedy[] = [
     },
   },
   {
-    text: 'is damaged: what is stored is not what was written',
+    text: 'is damaged: the stored data is not what was written',
     wrong: ['log', 'last'],
-    says: /"synapse doctor" tells more/,
+    says: /"synapse doctor" shows details/,
     code: 1,
     prepare: (home) => inStore(home, `UPDATE entries SET message = replace(message, 'Hello', 'Jello')`),
     async remedy(home) {
       const { code, out } = await home.synapse(['doctor'])
       assert.equal(code, 1)
-      assert.match(out, /not as written/)
+      assert.match(out, /1 entry is damaged|entries are damaged/)
     },
   },
   {
@@ -372,7 +372,7 @@ export const remedies: readonly Remedy[] = [
     remedy: compareWorks,
   },
   {
-    text: 'Ask something: synapse compare',
+    text: 'Give a question: synapse compare',
     wrong: ['compare', '-m', 'openai/gpt-5.6', '-m', 'anthropic/claude-opus-5'],
     says: /synapse compare -m A -m B "question"/,
     remedy: compareWorks,

@@ -342,7 +342,7 @@ test('unusable YAML is explained in a sentence', (t) => {
     'synapse.yaml cannot be expanded: a part of it contains itself.',
   ])
   assert.deepEqual(problems(t, 'model: openai\n---\nmodel: google\n'), [
-    'synapse.yaml:2:1: a second document begins here; a file may hold only one',
+    'synapse.yaml:2:1: a second document begins here; a file may contain only one',
   ])
   assert.deepEqual(problems(t, 'mcpServers:\n  a: { command: x, url: http://x }\n'), [
     'synapse.yaml:2:20: mcpServers.a.url: unknown key "url" here; it belongs to another kind of entry',

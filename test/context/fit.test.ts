@@ -37,8 +37,8 @@ test('a picture of exactly the longest side or size stays, one beyond it becomes
   const { kinds, notes } = fitted([asking(picture(101, 7, 'a.png')), asking(picture(7, 7, 'b.png', 44))], limits)
   assert.deepEqual(kinds, [['text'], ['text']])
   assert.deepEqual(notes, [
-    { what: 'a.png', why: 'it is 101 pixels long, and the provider takes 100', at: 'messages[0]' },
-    { what: 'b.png', why: 'it has more bytes than the provider takes', at: 'messages[1]' },
+    { what: 'a.png', why: 'it is 101 pixels long, and the provider accepts 100', at: 'messages[0]' },
+    { what: 'b.png', why: 'it has more bytes than the provider accepts', at: 'messages[1]' },
   ])
 })
 
@@ -49,7 +49,7 @@ test('as many pictures as the provider takes stay; one more removes the oldest, 
   assert.deepEqual(kinds.flat(), ['text', 'text', 'text', 'media', 'media'])
   assert.deepEqual(notes[0], {
     what: 'image/png',
-    why: 'the request would hold more of them than the provider takes',
+    why: 'the request would have more of them than the provider accepts',
     at: 'messages[0]',
   })
 })

@@ -95,7 +95,7 @@ describe('media', () => {
     assert.deepEqual(left(3), ['media', 'media', 'media'])
     assert.deepEqual(left(4), ['text', 'text', 'text', 'media'])
     const one = fitMedia(wholeView([user(picture(7, 7, 24_000_004))]), {})
-    assert.equal(one.notes[0]?.why, 'it has more bytes than the provider takes')
+    assert.equal(one.notes[0]?.why, 'it has more bytes than the provider accepts')
     assert.deepEqual(fitMedia(wholeView([user(picture(7, 7, 24_000_000))]), {}).notes, [])
     const url = (): MediaPart => ({
       type: 'media',

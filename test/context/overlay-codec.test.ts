@@ -52,7 +52,7 @@ test('a fold is read with its place, and only with both ends on the path and a k
   ]) {
     assert.deepEqual(read('fold', { ...data, ...wrong }), none, JSON.stringify(wrong))
   }
-  assert.equal(read('fold', { ...data, why: 1 }).folds[0]?.why, 'it was decided so')
+  assert.equal(read('fold', { ...data, why: 1 }).folds[0]?.why, 'it was decided earlier')
 })
 
 test('a fold that was undone is remembered, if it was made on this path and both ends are on it', () => {

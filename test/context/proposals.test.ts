@@ -243,7 +243,7 @@ describe('because a request does not fit', () => {
       const { cut: made, numbers } = proposeCutForSize(facts(messages, { settings, limit, head })) ?? {}
       return made && [made.before, made.why, numbers]
     }
-    const why = (limit: number) => `over the ${Math.floor(limit)} tokens that the model can be given`
+    const why = (limit: number) => `over the model's limit of ${Math.floor(limit)} tokens`
     assert.deepEqual(cut(8 * each), [6, why(8 * each), { saved: 5 * each, size: 9 * each, requests: 4, cold: false }])
     assert.equal(cut(8 * each - 1)?.[0], 7, 'less than four fit into half of it')
     assert.equal(cut(5 * each, { floor: 0.8 })?.[0], 6)

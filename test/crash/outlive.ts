@@ -59,7 +59,7 @@ async function failsOver(t: TestContext): Promise<OutageKind> {
     url: proxy.url,
     begin: () => primary.stop('SIGQUIT'),
     async end() {
-      // For a moment the address leads to a server that takes no writes yet.
+      // For a moment the address leads to a server that accepts no writes yet.
       await proxy.pass(standby.socket)
       await wait(300)
       standby.promote()

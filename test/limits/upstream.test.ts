@@ -11,7 +11,7 @@ test('of 1,000 calls in one reply 128 are run, 16 at a time, and the others are 
   const done = await measure(t, { kind: 'calls', calls: 1000 }, { watch: true })
   assert.equal(done.outcome, 'done')
   assert.deepEqual([done.toolRuns, done.mostAtOnce, done.results, done.notRun], [128, 16, 1000, 872])
-  assert.deepEqual(done.guards, ['The reply has 1000 calls, and 128 of one reply are run.'])
+  assert.deepEqual(done.guards, ['The reply has 1000 calls; at most 128 of one reply are run.'])
 })
 
 test('the number of calls and of tools at the same time can be set', { timeout }, async (t) => {

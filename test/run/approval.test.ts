@@ -81,13 +81,13 @@ test('a denied call does not run, and the model is informed why', async () => {
 
 test('an approval names its arguments, is valid once, and for nothing else', async () => {
   const { chat, removed, asked, callId } = await waiting()
-  await assert.rejects(chat.approve(callId, { argsHash: 'other' }), /arguments of remove are not those/)
-  await assert.rejects(chat.approve('call-that-is-not', asked), /No approval of a call/)
+  await assert.rejects(chat.approve(callId, { argsHash: 'other' }), /arguments of remove have changed/)
+  await assert.rejects(chat.approve('call-that-is-not', asked), /No call call-that-is-not waits for approval/)
   await chat.approve(callId, asked)
-  await assert.rejects(chat.approve(callId, asked), /answered already/)
-  await assert.rejects(chat.deny(callId), /answered already/)
+  await assert.rejects(chat.approve(callId, asked), /already been answered/)
+  await assert.rejects(chat.deny(callId), /already been answered/)
   await chat.resume().ended
-  await assert.rejects(chat.approve(callId, asked), /answered already/)
+  await assert.rejects(chat.approve(callId, asked), /already been answered/)
   assert.deepEqual(removed, ['/tmp/x'])
 })
 
@@ -98,7 +98,7 @@ test('a late approval is void, and the result says that the call was not allowed
   await assert.rejects(chat.approve(callId, asked), /not given in time/)
   assert.equal((await chat.resume().ended).outcome, 'done')
   assert.deepEqual(removed, [])
-  assert.match(JSON.stringify(await results(chat)), /No one allowed remove in time/)
+  assert.match(JSON.stringify(await results(chat)), /remove was not approved in time/)
 })
 
 test('a run that is resumed before the approval keeps waiting, and does not ask twice', async () => {

@@ -92,7 +92,7 @@ const mistakes: [string, () => unknown, RegExp][] = [
     () => defineTool?.({ name: 'x', run: () => 1, timeout: 5 }),
     /^timeout: unknown key "timeout"; did you mean timeoutMs\?/,
   ],
-  ['an approval without a hash', () => chat.approve('x'), /No approval of a call x was asked for/],
+  ['an approval without a hash', () => chat.approve('x'), /No call x waits for approval/],
   ['an MCP server without a program', () => connectMcp?.({ files: {} }), /^files\.command: is missing/],
 ]
 

@@ -192,7 +192,7 @@ describe('a run as its caller sees it', () => {
     await assert.rejects(async () => handle([]).text(), /ended before the model answered/)
     assert.deepEqual(await handle([], { answer: { value: { a: 1 } } }).object(), { a: 1 })
     await assert.rejects(async () => handle([], { answer: { problem: 'bad' } }).object(), /bad/)
-    await assert.rejects(async () => handle([]).object(), /no schema to read the answer by/)
+    await assert.rejects(async () => handle([]).object(), /no answer schema/)
     await assert.rejects(
       async () => handle([], { outcome: 'cancelled' }).object(),
       /ended as cancelled, without an answer/,

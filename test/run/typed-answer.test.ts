@@ -117,7 +117,7 @@ test('a schema without JSON Schema is refused at once, and an answer without a s
   const bare = v.object({ n: v.number() })
   assert.throws(() => chat.send('Hi', { answer: bare }), /The answer schema \(valibot\) has no JSON Schema; wrap it/)
   await assert.rejects(synapse.start({ model: 'anthropic', answer: bare }), /valibot/)
-  await assert.rejects(chat.send('Hi').object(), /There is no schema to read the answer by/)
+  await assert.rejects(chat.send('Hi').object(), /There is no answer schema/)
 })
 
 test('the schema is stored with the conversation, and applies when it is opened again', async () => {

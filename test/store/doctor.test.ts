@@ -32,7 +32,7 @@ test('a store that is well is found to be well, and the checkup changes nothing'
   const before = readFileSync(path)
   const { findings } = await examine(path)
   assert.deepEqual(wrong(findings), [])
-  assert.ok(findings.some(({ what }) => what === '30 entries, each as it was written.'))
+  assert.ok(findings.some(({ what }) => what === '30 entries, all intact.'))
   assert.ok(findings.some(({ what }) => /durable: synchronous = FULL/.test(what)))
   assert.ok(readFileSync(path).equals(before))
 })
@@ -51,7 +51,7 @@ test('entries that wait to be indexed are nothing to complain of', async (t) => 
 const stale: [string, string, RegExp][] = [
   ['a mark that the next entries would be missed by', 'UPDATE search_upto SET n = 777', /would not be indexed/],
   ['a mark that is gone', 'DELETE FROM search_upto', /would not be indexed/],
-  ['documents that are missing from the search index', 'DELETE FROM search WHERE rowid % 3 = 0', /search index holds/],
+  ['documents that are missing from the search index', 'DELETE FROM search WHERE rowid % 3 = 0', /search index has/],
   [
     'documents that are indexed by other words',
     `UPDATE search SET text = 'one two', filters = 'x' WHERE rowid / 4096 = 3`,
@@ -60,7 +60,7 @@ const stale: [string, string, RegExp][] = [
   [
     'a document of no entry',
     `INSERT INTO search (rowid, text, filters) VALUES (99999999, 'x', 'y')`,
-    /search index holds/,
+    /search index has/,
   ],
   ['wrong counts', 'UPDATE conversations SET entries = entries + 5', /3 conversations with a wrong count/],
   [
@@ -101,7 +101,7 @@ const broken: [string, string, RegExp, number][] = [
   [
     'an entry that was changed',
     `UPDATE entries SET message = replace(message, 'question 4', 'question 5') WHERE n = 5`,
-    /1 entry not as written/,
+    /1 entry is damaged/,
     29,
   ],
   ['a parent that is missing', 'DELETE FROM entries WHERE n = 4', /1 entry whose parent is missing/, 29],
@@ -216,7 +216,7 @@ test('a foreign file, and a newer one, is reported and not changed', async (t) =
   const other = new DatabaseSync(foreign)
   other.exec('CREATE TABLE bookmarks (url TEXT)')
   other.close()
-  assert.match(shown((await examine(foreign)).findings), /does not say that it is a store of Synapse/)
+  assert.match(shown((await examine(foreign)).findings), /is not marked as a store of Synapse/)
   writeFileSync(join(folder, 'text.db'), 'Dear diary, '.repeat(500))
   assert.match(shown((await examine(join(folder, 'text.db'))).findings), /cannot be read/)
   const newer = await filled(t)
@@ -254,7 +254,7 @@ test(
     await repair(place.url, findings)
     assert.deepEqual(wrong((await examine(place.url)).findings), [])
     await client.query(`UPDATE synapse.entries SET message = replace(message, 'question 4', 'question 5')`)
-    assert.match(shown((await examine(place.url)).findings), /3 entries not as written/)
+    assert.match(shown((await examine(place.url)).findings), /3 entries are damaged/)
     await client.end()
   },
 )
@@ -264,7 +264,7 @@ test('the command: exit code 0 when all is well, 1 when not, and --repair repair
   const path = await filled(t)
   const well = await synapse(['doctor', '--db', path])
   assert.equal(well.code, 0, well.err)
-  assert.match(well.out, /ok {2}30 entries, each as it was written/)
+  assert.match(well.out, /ok {2}30 entries, all intact/)
   damage(path, 'DELETE FROM search')
   const ill = await synapse(['doctor', '--db', path])
   assert.equal(ill.code, 1)

@@ -45,7 +45,7 @@ pageTest('a question that is over asks no more, and the conversation can continu
     data: { ...asked.data, allowed: true },
   })
   await card.getByRole('button', { name: 'Allow once' }).click()
-  await seen(page.getByRole('alert'), 'was answered already')
+  await seen(page.getByRole('alert'), 'has already been answered')
   await card.getByRole('button', { name: 'Allow once' }).waitFor({ state: 'detached' })
   await page.reload()
   await seen(page.locator('.notice'), 'The request for approval has expired.')

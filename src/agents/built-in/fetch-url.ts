@@ -23,7 +23,7 @@ export interface FetchRules {
 export function fetchTool(rules: FetchRules = {}): Tool {
   return {
     name: 'fetch_url',
-    description: 'Fetches a public web page or text file and gives its text.',
+    description: 'Fetches a public web page or text file and returns its text.',
     input: {
       type: 'object',
       properties: { url: { type: 'string', description: 'https:// or http://' } },

@@ -48,7 +48,7 @@ function readFile(folder: string): Tool {
         if (Buffer.byteLength(text) <= mostBytes) return text
         const cut = Buffer.from(text).subarray(0, mostBytes).toString('utf8').toWellFormed()
         const last = from + cut.split('\n').length - 1
-        return `${cut}\n[cut off in line ${last} of ${all.length}; read on with from: ${last}]`
+        return `${cut}\n[cut off in line ${last} of ${all.length}; continue with from: ${last}]`
       } finally {
         await file.close()
       }
@@ -59,7 +59,7 @@ function readFile(folder: string): Tool {
 function listFiles(folder: string): Tool {
   return {
     name: 'list_files',
-    description: 'Lists the files of the folder and of those in it. Folders end with a slash.',
+    description: 'Lists the files of the folder and its subfolders. Folders end with a slash.',
     input: {
       type: 'object',
       properties: { path: { type: 'string', description: 'A folder in it. Default: all of it.' } },
@@ -81,7 +81,7 @@ function listFiles(folder: string): Tool {
 function searchFiles(folder: string): Tool {
   return {
     name: 'search_files',
-    description: 'Finds the lines of text files in the folder that contain a text, whatever its case.',
+    description: 'Finds the lines of text files in the folder that contain a text; case is ignored.',
     input: {
       type: 'object',
       properties: {

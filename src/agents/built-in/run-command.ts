@@ -12,7 +12,7 @@ const mostSeconds = 600
 export function commandTool(folder: string): Tool {
   return {
     name: 'run_command',
-    description: 'Runs a command of the shell in the folder and gives its output and exit code.',
+    description: 'Runs a shell command in the folder and returns its output and exit code.',
     input: {
       type: 'object',
       properties: {
@@ -21,7 +21,7 @@ export function commandTool(folder: string): Tool {
           type: 'integer',
           minimum: 1,
           maximum: mostSeconds,
-          description: `The most that it may take. Default: ${usualSeconds}.`,
+          description: `The time limit in seconds. Default: ${usualSeconds}.`,
         },
       },
       required: ['command'],

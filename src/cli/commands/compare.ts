@@ -44,7 +44,7 @@ otherwise it is the first. Tools that are not safe to run twice wait until then.
     const question = withFiles(await questionOf(isRow ? rest : positionals), flags.fragment ?? [], flags.attach ?? [])
     const isInConversation = flags.continue === true || flags.conversation !== undefined
     if (question.length === 0 && !isInConversation)
-      throw badInput('Ask something: synapse compare -m A -m B "question".')
+      throw badInput('Give a question: synapse compare -m A -m B "question".')
     const session = await openChatSession({ ...flags, model: models[0] })
     try {
       if (session.whyOffline) printError(`${session.whyOffline}\n`)

@@ -89,7 +89,7 @@ export function stateLines(state: readonly ProviderState[], history: readonly En
   return state.map(({ provider, protocol, ref, covers, expiresAt }) => {
     const place = history.findIndex(({ id }) => id === covers)
     const until = expiresAt === undefined ? '' : ` until ${expiresAt.slice(0, 16).replace('T', ' ')}`
-    return neutralLine(`${provider} holds #0–${place} as ${ref}${until} (${protocol}).`)
+    return neutralLine(`${provider} stores #0–${place} as ${ref}${until} (${protocol}).`)
   })
 }
 

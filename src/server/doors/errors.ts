@@ -1,4 +1,4 @@
-// Errors with the text and status of the client's API: clients decide by these whether to retry, to compact their
+// Errors with the text and status of the client's API: clients use these to decide whether to retry, to compact their
 // conversation, or to ask for another key.
 
 import type { Failure } from '../../core/error.ts'

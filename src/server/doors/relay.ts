@@ -1,4 +1,4 @@
-// Values for one listener, called at once for each. Those that come before it are held for it.
+// Passes values to one listener. Those that arrive before there is a listener wait for it.
 
 export interface Relay<T> {
   push(value: T): void

@@ -54,7 +54,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
           }
         } catch (error) {
           if (gone) return
-          // The watcher reconnects, and then learns whether the run continues.
+          // The client reconnects, and then finds out whether the run continues.
           server.log({ event: 'watch-broken', trace: traceOf(error) })
           close(controller)
         }

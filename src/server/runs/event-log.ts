@@ -1,8 +1,8 @@
 // The events of runs on their way into the store. An event is not shown before it is stored: otherwise a client could
 // have a number that means something else after a crash.
 //
-// All runs of the process are written together, at once if nothing was written for a moment, otherwise a moment later:
-// the cost is one commit per moment, however many runs there are. Only a run that waits for its events, such as at its
+// All runs of the process are written together, at once if nothing was written recently, otherwise after a short pause:
+// the cost is one commit per pause, however many runs there are. Only a run that waits for its events, such as at its
 // end, does not wait for the others. Waiting deltas are merged, and each event is serialised once, for the store and
 // for all readers.
 

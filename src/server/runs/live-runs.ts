@@ -8,7 +8,7 @@ import { until } from './source.ts'
 import { frame, type EventSource } from './sse.ts'
 
 export interface LiveRuns {
-  /** `stop`: at the request of someone who follows it. */
+  /** `stop`: at the request of a user who follows it. */
   begin(owner: string, view: RunView, stop: () => void): LiveRun
   run(owner: string, runId: string): RunView | undefined
   active(owner: string, conversationId: string): RunView | undefined

@@ -26,7 +26,7 @@ export interface Repair {
   copy?: string
 }
 
-/** Called now and then with the progress, from 0 to 1. */
+/** Called from time to time with the progress, from 0 to 1. */
 export type Progress = (share: number) => void
 
 /** `place` is a file, or the address of a PostgreSQL. */
@@ -62,7 +62,7 @@ function withoutPassword(url: string): string {
     parsed.password = ''
     return parsed.href
   } catch {
-    throw badInput('This is not the address of a PostgreSQL. Write it as postgres://user@host:5432/database.')
+    throw badInput('This is not a PostgreSQL address. Write it as postgres://user@host:5432/database.')
   }
 }
 
@@ -78,7 +78,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** `found` and `expected`: documents; `waiting`: entries that are not indexed yet. */
 export function indexFinding(found: number, expected: number, waiting: number): Finding {
   if (found !== expected)
-    return finding('stale', `The search index holds ${counted(found, 'document')}, the log ${expected}.`)
+    return finding('stale', `The search index has ${counted(found, 'document')}, the log ${expected}.`)
   const more = waiting === 0 ? '' : `; ${counted(waiting, 'entry waits', 'entries wait')} to be indexed`
-  return finding('fine', `The search index holds the ${counted(found, 'document')} of the log${more}.`)
+  return finding('fine', `The search index has the ${counted(found, 'document')} of the log${more}.`)
 }

@@ -66,8 +66,8 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
   }
   findings.push(
     damaged.length === 0
-      ? finding('fine', `${counted(entries, 'entry', 'entries')}, each as it was written.`)
-      : finding('broken', `${counted(damaged.length, 'entry', 'entries')} not as written.`, damaged),
+      ? finding('fine', `${counted(entries, 'entry', 'entries')}, all intact.`)
+      : finding('broken', `${counted(damaged.length, 'entry is', 'entries are')} damaged.`, damaged),
   )
   const { n: found } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM synapse.search')) ?? { n: 0 }
   if (unindexed.length > 0) {

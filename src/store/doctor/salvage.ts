@@ -223,7 +223,7 @@ function repairEntries(db: Connection): string[] {
     )
   }
   return [
-    ...(bad > 0 ? [`${counted(bad, 'entry', 'entries')} not as written, left out.`] : []),
+    ...(bad > 0 ? [`${counted(bad, 'entry', 'entries')} damaged, left out.`] : []),
     ...(joined > 0 ? [`${counted(joined, 'entry', 'entries')} joined to what came before a lost one.`] : []),
     ...(homeless.length > 0
       ? [`${counted(homeless.length, 'conversation')} without title and owner: given to "local".`]
@@ -256,7 +256,7 @@ function dropBadBlobs(db: Connection): string[] {
       db.run('DELETE FROM blobs WHERE n = ?', n)
     }
   }
-  return bad > 0 ? [`${counted(bad, 'blob')} (media or bodies of requests) not as written, left out.`] : []
+  return bad > 0 ? [`${counted(bad, 'blob')} (media or bodies of requests) damaged, left out.`] : []
 }
 
 /** Rows with a dangling foreign key, until there are none: removing one can leave others. */

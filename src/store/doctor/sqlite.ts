@@ -67,7 +67,7 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
   )
   const version = Number(one(db, 'PRAGMA user_version'))
   if (one(db, 'PRAGMA application_id') !== 0x53796e61) {
-    findings.push(finding('broken', `${path} does not say that it is a store of Synapse.`))
+    findings.push(finding('broken', `${path} is not marked as a store of Synapse.`))
     return undefined
   }
   if (version > migrations.length) {
@@ -86,11 +86,11 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
 
 function checkPages(db: DatabaseSync, findings: Finding[]): void {
   const problems = all(db, 'PRAGMA integrity_check(20)').map((row) => String(row['integrity_check']))
-  if (problems.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file fit together.'))
+  if (problems.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file are consistent.'))
   else {
     // An index that misses rows is rebuilt from its table; anything else is damage of the table itself.
     const onlyIndexes = problems.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
-    findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', problems))
+    findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file are inconsistent.', problems))
   }
   const orphans = all(db, 'PRAGMA foreign_key_check').map((row) => `${String(row['table'])} ${Number(row['rowid'])}`)
   if (orphans.length > 0) {
@@ -150,8 +150,8 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
   }
   findings.push(
     damaged.length === 0
-      ? finding('fine', `${counted(count, 'entry', 'entries')}, each as it was written.`)
-      : finding('broken', `${counted(damaged.length, 'entry', 'entries')} not as written.`, damaged),
+      ? finding('fine', `${counted(count, 'entry', 'entries')}, all intact.`)
+      : finding('broken', `${counted(damaged.length, 'entry is', 'entries are')} damaged.`, damaged),
   )
   if (unindexed.length > 0) {
     const what = counted(unindexed.length, 'entry', 'entries')
@@ -162,7 +162,7 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
 function checkIndex(db: DatabaseSync, findings: Finding[]): void {
   const upto = Number(one(db, 'SELECT n FROM search_upto'))
   if (!(upto <= Number(one(db, 'SELECT coalesce(max(n), 0) FROM entries')))) {
-    findings.push(finding('stale', 'What is written next would not be indexed.'))
+    findings.push(finding('stale', 'New entries would not be indexed.'))
     return
   }
   const expected = Number(one(db, `SELECT coalesce(sum(documents), 0) FROM entries WHERE n <= ${upto}`))

@@ -34,11 +34,11 @@ export function fromPostgres(error: unknown, place: string, inDoubt = false): un
   if (isCancelled(error)) {
     return storageError('timeout', `PostgreSQL at ${place} took too long and was stopped: ${words}.`, error)
   }
-  if (code === '25006') return storageError('read-only', `PostgreSQL at ${place} takes no writes (${words}).`, error)
+  if (code === '25006') return storageError('read-only', `PostgreSQL at ${place} accepts no writes (${words}).`, error)
   if (code.startsWith('28') || code === '3D000' || code === '42501') {
     return storageError(
       'cannot-open',
-      `PostgreSQL at ${place} refuses: ${words}. Check the address, the user and its rights.`,
+      `PostgreSQL at ${place} refused the connection or statement: ${words}. Check the address, the user and its permissions.`,
       error,
     )
   }
@@ -53,7 +53,7 @@ const lostWords = /Connection terminated|timeout exceeded when trying to connect
 
 /** A server that accepts no writes yet: it follows another one, and may be about to replace it. */
 export function isStandby(): Error {
-  return Object.assign(new Error('it is a standby that takes no writes'), { code: cannotConnectNow })
+  return Object.assign(new Error('it is a standby that accepts no writes'), { code: cannotConnectNow })
 }
 
 const cannotConnectNow = '57P03'

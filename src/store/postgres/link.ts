@@ -141,7 +141,7 @@ export class Link implements Outages {
     clearInterval(this.#ticks)
     this.#closed = true
     for (const waiter of this.#waiters) waiter.giveUp(this.#away?.error ?? new Error('Connection terminated: closed'))
-    // An unreachable server sends no goodbye.
+    // An unreachable server does not confirm the end.
     if (this.#away) for (const { socket } of this.#lines) socket.destroy()
   }
 

@@ -1,6 +1,6 @@
-// Importing an archive into SQLite. A long one is written in several transactions, because everyone else who writes to
-// the file waits for each: until the last of them it belongs to a reserved owner. What a crash leaves of it is deleted by
-// the next import.
+// Importing an archive into SQLite. A long one is written in several transactions, because all other writers of the file
+// wait for each: until the last of them it belongs to a reserved owner. What a crash leaves of it is deleted by the next
+// import.
 
 import type { Conversation } from '../../core/log.ts'
 import { inSlices } from '../../core/slices.ts'

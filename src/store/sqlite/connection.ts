@@ -46,7 +46,7 @@ export type Row = Record<string, SQLOutputValue>
 
 /** How long one attempt waits for another connection, and holds this thread; then it is repeated a moment later. */
 const lockMs = 10
-/** There is no later after closing. */
+/** When closing, which is not repeated later. */
 const lastLockMs = 100
 
 /** 'Syna', in the header of every file of ours. */
@@ -227,9 +227,8 @@ export class Connection {
     }
   }
 
-  /**
-   * After a sync that failed the system may take what it could not write for written. Later commits would be lost with
-   * it, so it is written again before them.
+  /* * After a failed sync the system may consider pages written that are not. Later commits would be lost with them, so the
+   * log is written again before them.
    */
   #rewriteLog(): void {
     if (!this.#needsRewrite) return

@@ -89,7 +89,7 @@ function sentence(primary: number, path: string, words: string): [StorageCode, s
       return ['cannot-open', `${path} cannot be opened (${words}). Check that its folder exists and can be written.`]
     case 5:
     case 6:
-      return ['busy', `Another process kept ${path} locked for too long. Nothing was saved; try again.`]
+      return ['busy', `Another process has locked ${path} for too long. Nothing was saved; try again.`]
     default:
       return ['failed', `The database ${path} failed: ${words}.`]
   }

@@ -17,7 +17,7 @@ export function prepareFile(path: string, make: (path: string) => void): void {
   if ((stats(`${path}-wal`)?.size ?? 0) > 0) {
     throw storageError(
       'damaged',
-      `${path} is missing, but ${basename(path)}-wal with its last changes is still there. Restore the file, or move the other away.`,
+      `${path} is missing, but ${basename(path)}-wal with its last changes is still there. Restore the file, or move the log to another folder.`,
     )
   }
   makeFolder(dirname(path))
@@ -29,7 +29,7 @@ function checkFile(path: string, found: Stats): void {
   if (found.size === 0) {
     throw storageError(
       'damaged',
-      `${path} is empty, so what it held is lost. Restore a backup, or remove it to begin again.`,
+      `${path} is empty: its content is lost. Restore a backup, or delete the file to start again.`,
     )
   }
   try {
@@ -84,7 +84,7 @@ function makeFolder(folder: string): void {
   } catch (error) {
     throw storageError(
       'cannot-open',
-      `The folder ${folder} cannot be made (${codeOf(error)}). Use another path.`,
+      `The folder ${folder} cannot be created (${codeOf(error)}). Use another path.`,
       error,
     )
   }
@@ -113,7 +113,7 @@ function createFile(path: string, make: (path: string) => void): void {
     failpoint('sqlite-new-file:after')
   } catch (error) {
     if (codeOf(error) === undefined) throw error
-    throw storageError('cannot-open', `${path} cannot be made (${codeOf(error)}). Use another path.`, error)
+    throw storageError('cannot-open', `${path} cannot be created (${codeOf(error)}). Use another path.`, error)
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true })
   }

@@ -1,5 +1,5 @@
-// The write-ahead log of an open database, as a file of its own: it is synced here and not by SQLite, which would hold
-// this thread until the disk has answered. SQLite locks other files, so closing this one releases none of its locks.
+// The write-ahead log of an open database, opened as a file: it is synced here and not by SQLite, which would block this
+// thread until the disk has answered. SQLite locks other files, so closing this one releases none of its locks.
 
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readSync, realpathSync, writeSync } from 'node:fs'
 

@@ -299,16 +299,16 @@ function durationIn(text: string): number | undefined {
 /** What the user can do about it. */
 const advice: Partial<Record<ErrorKind, string>> = {
   auth: 'Check the API key.',
-  permission: 'The key is known, but may not use this model or feature; check its rights.',
-  quota: 'The account has nothing left to spend; check its billing and limits, or use another provider.',
+  permission: 'The key is valid, but may not use this model or feature; check its permissions.',
+  quota: 'The account has no credit left; check its billing and limits, or use another provider.',
   'rate-limit': 'Wait a moment, or use another model or provider.',
   overloaded: 'The problem is at the provider; try again, or use another provider.',
   'context-overflow':
     'The conversation is longer than the model can read; compact it, or use a model with a larger window.',
   'too-large': 'The request has too many bytes; send fewer or smaller images and files.',
   'not-found': 'Check the name of the model and the base URL.',
-  'state-lost': 'The provider no longer holds this conversation; send it again in full.',
-  refused: 'The provider does not answer this; change what was asked.',
+  'state-lost': 'The provider no longer stores this conversation; send it again in full.',
+  refused: 'The provider refuses to answer this; change the request.',
   timeout: 'Try again, or ask for less.',
 }
 
