@@ -15,18 +15,27 @@ import type { Store, Write } from '../store/store.ts'
 const leaseMs = 30_000
 
 export interface Held {
+  /** Throws if the lease could not be committed. */
   write: () => Write
   release: () => Promise<void>
+  /** Resolves when the lease is committed. */
+  committed: Promise<unknown>
 }
 
-/** `onLost` is called when another process has taken over: what is still running here is useless. */
+/**
+ * `onLost` is called when another process has taken over: what is still running here is useless. `withFirstWrite`: the
+ * lease is not waited for, so that what is written at once shares its commit, if the store writes in order.
+ */
 export async function holdLease(
   store: Store,
   owner: string,
   conversationId: string,
   onLost: () => void = () => {},
+  withFirstWrite: boolean = false,
 ): Promise<Held> {
-  const { epoch, name } = await takeLease(store, owner, conversationId)
+  const { epoch, name, committed } = await takeLease(store, owner, conversationId, withFirstWrite)
+  let failed: { error: unknown } | undefined
+  committed.catch((error: unknown) => (failed = { error }))
   const renew = async (): Promise<void> => {
     try {
       await store.renewLease(owner, conversationId, epoch, leaseMs)
@@ -42,12 +51,17 @@ export async function holdLease(
   }, leaseMs / 3)
   renewal.unref()
   return {
-    write: () => ({ epoch }),
+    committed,
+    write() {
+      // Another process may have the same epoch by now.
+      if (failed) throw failed.error
+      return { epoch }
+    },
     async release() {
       clearInterval(renewal)
       inUse.delete(name)
       // A lease that cannot be released expires; the work done under it has not failed.
-      await store.releaseLease(owner, conversationId, epoch).catch(() => {})
+      await committed.then(() => store.releaseLease(owner, conversationId, epoch)).catch(() => {})
     },
   }
 }
@@ -64,13 +78,17 @@ async function takeLease(
   store: Store,
   owner: string,
   conversationId: string,
-): Promise<{ epoch: number; name: string }> {
+  withFirstWrite: boolean,
+): Promise<{ epoch: number; name: string; committed: Promise<unknown> }> {
   wanted.set(conversationId, (wanted.get(conversationId) ?? 0) + 1)
   try {
-    const { epoch } = await take(store, owner, conversationId)
+    const taken = Promise.withResolvers<Lease>()
+    const committed = take(store, owner, conversationId, withFirstWrite ? taken.resolve : undefined)
+    committed.then(taken.resolve, taken.reject)
+    const { epoch } = await taken.promise
     const name = nameOf(conversationId, epoch)
     inUse.add(name)
-    return { epoch, name }
+    return { epoch, name, committed }
   } finally {
     const others = (wanted.get(conversationId) ?? 1) - 1
     if (others > 0) wanted.set(conversationId, others)
@@ -78,8 +96,13 @@ async function takeLease(
   }
 }
 
-async function take(store: Store, owner: string, conversationId: string): Promise<Lease> {
-  const lease = { holder: thisProcess(), ttlMs: leaseMs }
+async function take(
+  store: Store,
+  owner: string,
+  conversationId: string,
+  onTaken: ((lease: Lease) => void) | undefined,
+): Promise<Lease> {
+  const lease = { holder: thisProcess(), ttlMs: leaseMs, ...(onTaken && { onTaken }) }
   try {
     return await store.takeLease(owner, conversationId, lease)
   } catch (error) {

@@ -61,7 +61,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
     // Before the head is moved. The user message is stored first, whatever fails then.
     const first = request.settings()
     if (!message) await runtime.endpoint(first.model, protocolOf(first))
-    const held = await holdLease(store, owner, conversationId, () => stop.abort())
+    const held = await holdLease(store, owner, conversationId, () => stop.abort(), true)
     try {
       const settling: ClosingContext = { store, owner, conversationId, write: held.write }
       const [changed, seen] = await Promise.all([
@@ -77,6 +77,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
         opening,
         learned: { overlays: {} },
       })
+      context.pending?.add(held.committed)
       const naming = message && nameAfter(store, owner, conversationId, message, stored)
       if (naming && context.pending) context.pending.add(naming)
       else await naming

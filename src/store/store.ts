@@ -328,6 +328,11 @@ export interface NewLease {
   ttlMs: number
   /** The epoch of a lease whose holder is known to be gone: it need not expire first. */
   over?: number
+  /**
+   * A store that is `ordered` may call it before the lease is committed: what is written in the same turn of the event
+   * loop is then in the same commit. If that fails, the lease was never taken and its epoch must not be used.
+   */
+  onTaken?: (lease: Lease) => void
 }
 
 export interface SearchQuery extends PageOf {

@@ -1,5 +1,6 @@
-// How often a run waits for the disk: what is written before a request is planned is committed together with the request,
-// a reply with calls together with the start of the first one, and a lease does not wait at all.
+// How often a run commits and waits for the disk: the lease, and what is written before a request is planned, are committed
+// together with the request, a reply with calls together with the start of the first one, and the release of a lease does
+// not wait.
 
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
@@ -53,9 +54,9 @@ test('a turn and each step with a tool wait for few commits, and everything repo
     assert.ok(log.some(({ id }) => id === event.entryId))
   }
   assert.equal((await run.ended).outcome, 'done')
-  // The first commit and the last one are those of the lease.
+  // The last commit releases the lease; the first one also takes it.
   const step = 'commit disk tool commit disk request '
-  assert.equal(happened.join(' '), `commit commit disk request ${step.repeat(3)}commit disk commit`)
+  assert.equal(happened.join(' '), `commit disk request ${step.repeat(3)}commit disk commit`)
 })
 
 /** What can happen in a run, and what it is then ended by. */

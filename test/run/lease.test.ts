@@ -6,6 +6,7 @@ import { SynapseError } from '../../src/core/error.ts'
 import { holdLease, isAbandoned, pastAbandonedLease, thisProcess } from '../../src/run/lease.ts'
 import { recover } from '../../src/run/recover.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { conflict } from '../../src/store/store-errors.ts'
 
 const owner = 'ada'
@@ -75,6 +76,27 @@ test('a run learns that its lease was lost, and is not alarmed by a database tha
     assert.equal(lost, times, code)
     await held.release()
   }
+})
+
+test('a lease that could not be committed writes nothing, and does not release that of another with its number', async () => {
+  const { store, id } = await place()
+  const commit = Promise.withResolvers<never>()
+  const failing: Store = {
+    ...store,
+    takeLease(_owner, conversationId, { holder, onTaken }) {
+      onTaken?.({ conversationId, holder, epoch: 1, since: '', expiresAt: '' })
+      return commit.promise
+    },
+  }
+  const held = await holdLease(failing, owner, id, () => {}, true)
+  assert.deepEqual(held.write(), { epoch: 1 })
+  commit.reject(new Error('disk full'))
+  await assert.rejects(held.committed, /disk full/)
+  const other = await store.takeLease(owner, id, elsewhere)
+  assert.equal(other.epoch, 1)
+  assert.throws(() => held.write(), /disk full/)
+  await held.release()
+  assert.equal((await store.lease(owner, id))?.holder, elsewhere.holder)
 })
 
 test('a lease that cannot be released fails nothing', async () => {

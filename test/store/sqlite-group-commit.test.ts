@@ -5,8 +5,10 @@ import assert from 'node:assert/strict'
 import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { StatementSync, type SQLInputValue } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Entry, Lease } from '../../src/core/log.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fails } from './conformance/given.ts'
@@ -147,6 +149,56 @@ test('after a sync that failed, the log is written again before the next commit'
   await after
   assert.equal(synced, 2)
 })
+
+test('what a lease leads to in the same turn is in its commit', async (t) => {
+  const { store, path, ids } = await given(t, 20)
+  const [id = '', other = ''] = ids
+  const before = commits(path)
+  const { write, lease } = leaseThenAppend(store, id)
+  const meanwhile = store.append(owner, other, { message: user('of another run') })
+  const [{ epoch }, entry] = await Promise.all([lease, write, meanwhile])
+  assert.deepEqual([epoch, commits(path) - before], [1, 1])
+  assert.deepEqual(textsOf(await store.history(owner, entry.id)), ['mine'])
+  await nextTurn()
+  const held = { holder: 'another', ttlMs: 1000, onTaken: () => assert.fail('it was not taken') }
+  await fails(store.takeLease(owner, id, held), 'conflict', 'lease-held')
+})
+
+test('a lease whose commit fails was not taken, and nothing that it led to was written', async (t) => {
+  const { store, path, ids } = await given(t, 1)
+  const [id = ''] = ids
+  const before = commits(path)
+  const full = failingCommit(t)
+  const { write, lease } = leaseThenAppend(store, id)
+  await fails(lease, 'storage', 'full')
+  await fails(write, 'storage', 'full')
+  full.mock.restore()
+  assert.equal(commits(path), before)
+  assert.equal(await store.lease(owner, id), undefined)
+  assert.equal((await store.takeLease(owner, id, { holder: 'another', ttlMs: 1000 })).epoch, 1)
+  assert.equal((await store.conversation(owner, id))?.entries, 0)
+})
+
+function leaseThenAppend(store: Store, id: string): { lease: Promise<Lease>; write: Promise<Entry> } {
+  const taken = Promise.withResolvers<Lease>()
+  const lease = store.takeLease(owner, id, { holder: 'this', ttlMs: 1000, onTaken: taken.resolve })
+  const write = taken.promise.then(async ({ epoch }) => {
+    // As a run reads, before it writes.
+    assert.equal((await store.lease(owner, id))?.epoch, epoch)
+    return store.append(owner, id, { message: user('mine') }, { epoch })
+  })
+  return { lease, write }
+}
+
+/** The disk is full when the next transaction is committed. */
+function failingCommit(t: TestContext) {
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+  const { run } = StatementSync.prototype
+  return t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...given: SQLInputValue[]) {
+    if (this.sourceSQL !== 'COMMIT') return Reflect.apply(run, this, given) as ReturnType<typeof run>
+    throw full
+  })
+}
 
 /** Each sync waits until the function is called that `next` gives. */
 function slowDisk(t: TestContext): { next(): Promise<(error?: Error) => void>; syncs(): number } {

@@ -34,6 +34,8 @@ interface WaitingWrite {
   run: () => () => void
   reject: (error: unknown) => void
   isDurable: boolean
+  /** Called once it was done, before it is committed: what this leads to in the same turn shares its transaction. */
+  onDone?: (() => void) | undefined
 }
 
 /**
@@ -98,14 +100,22 @@ export class Connection {
     return this.#patiently(work)
   }
 
-  /** One that is not durable is answered once every process sees it; a loss of power may undo it. */
-  async write<T>(work: () => T, isDurable: boolean = true): Promise<T> {
+  /**
+   * One that is not durable is answered once every process sees it; a loss of power may undo it. `onDone` is called with
+   * its result before it is committed: what is written in this turn of the event loop is in the same commit.
+   */
+  async write<T>(work: () => T, isDurable: boolean = true, onDone?: (result: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const run = () => {
-        const result = work()
-        return () => resolve(result)
+      const write: WaitingWrite = {
+        run: () => {
+          const result = work()
+          if (onDone) write.onDone = () => onDone(result)
+          return () => resolve(result)
+        },
+        reject,
+        isDurable,
       }
-      if (this.#waiting.push({ run, reject, isDurable }) === 1) this.#soon()
+      if (this.#waiting.push(write) === 1) this.#soon()
     })
   }
 
@@ -121,24 +131,32 @@ export class Connection {
 
   /** Durable when it returns. */
   transaction<T>(work: () => T): T {
-    return this.#transaction(work, 'FULL')
-  }
-
-  #transaction<T>(work: () => T, sync: Sync): T {
-    const database = this.#open()
-    this.#setSync(sync)
-    this.run('BEGIN IMMEDIATE')
+    this.#begin('FULL')
     try {
       const result = work()
-      failpoint('sqlite-commit:before')
-      this.run('COMMIT')
-      failpoint('sqlite-commit:after')
+      this.#commit()
       return result
     } catch (error) {
-      // SQLite has already rolled back if the disk failed.
-      if (database.isTransaction) database.exec('ROLLBACK')
+      this.#rollBack()
       throw error
     }
+  }
+
+  #begin(sync: Sync): void {
+    this.#open()
+    this.#setSync(sync)
+    this.run('BEGIN IMMEDIATE')
+  }
+
+  #commit(): void {
+    failpoint('sqlite-commit:before')
+    this.run('COMMIT')
+    failpoint('sqlite-commit:after')
+  }
+
+  /** SQLite has already done it if the disk failed. */
+  #rollBack(): void {
+    if (this.#database?.isTransaction) this.#database.exec('ROLLBACK')
   }
 
   /** Waits for all writes that were requested. */
@@ -151,22 +169,6 @@ export class Connection {
     this.#unmark()
     this.#closed = true
     this.#drop()
-  }
-
-  /** A write that also marks in the file itself that the log is needed. */
-  #marked<T>(work: () => T): T {
-    if (this.path === ':memory:') return this.transaction(work)
-    this.#open()
-    let isNew = false
-    const result = this.#transaction(
-      () => {
-        isNew = markWriting(this)
-        return work()
-      },
-      this.#log ? 'NORMAL' : 'FULL',
-    )
-    if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
-    return result
   }
 
   #unmark(): void {
@@ -203,17 +205,49 @@ export class Connection {
   async #writeGroup(): Promise<void> {
     const group = this.#waiting
     this.#waiting = []
-    const [first] = group
-    if (!first) return
+    if (group.length === 0) return
     try {
-      const answers = await this.#patiently(() => {
-        this.#rewriteLog()
-        return this.#marked(() => (group.length === 1 ? [first.run()] : group.map((one) => this.#apart(one))))
-      })
+      const answers = await this.#committed(group)
+      for (const [i, answer] of answers.entries()) if (!group[i]?.isDurable) answer()
       if (group.some((one) => one.isDurable)) await this.#synced()
-      for (const answer of answers) answer()
+      for (const [i, answer] of answers.entries()) if (group[i]?.isDurable) answer()
     } catch (error) {
       for (const { reject } of group) reject(error)
+    }
+  }
+
+  /** All in one transaction, with those that were added to the group meanwhile. Returns what answers each. */
+  async #committed(group: WaitingWrite[]): Promise<(() => void)[]> {
+    const isFile = this.path !== ':memory:'
+    // Once it has begun, no statement of it finds the file locked.
+    const database = await this.#patiently(() => {
+      this.#rewriteLog()
+      const opened = this.#open()
+      this.#begin(isFile && this.#log ? 'NORMAL' : 'FULL')
+      return opened
+    })
+    try {
+      // The file itself says that its log is needed.
+      const isNew = isFile && markWriting(this)
+      const [first] = group
+      const answers = first && group.length === 1 ? [first.run()] : group.map((one) => this.#apart(one))
+      const done = group.filter((one) => one.onDone)
+      if (done.length > 0) {
+        for (const { onDone } of done) onDone?.()
+        await allMicrotasks()
+        // A read may have found the disk broken.
+        if (this.#database !== database) throw storageError('io', `Reading ${this.path} failed. Nothing was saved.`)
+        const added = this.#waiting
+        this.#waiting = []
+        group.push(...added)
+        answers.push(...added.map((one) => this.#apart(one)))
+      }
+      this.#commit()
+      if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
+      return answers
+    } catch (error) {
+      this.#rollBack()
+      throw this.#broken(error)
     }
   }
 
@@ -353,11 +387,17 @@ export class Connection {
       try {
         return work()
       } catch (error) {
-        if (breaksConnection(error) && this.path !== ':memory:') this.#drop()
-        if (!isBusy(error) || performance.now() > until) throw fromSqlite(error, this.path)
+        const broken = this.#broken(error)
+        if (!isBusy(error) || performance.now() > until) throw broken
       }
       await wait(5 + Math.random() * 20)
     }
+  }
+
+  /** The error for the caller; a connection that cannot be trusted any more is closed. */
+  #broken(error: unknown): unknown {
+    if (breaksConnection(error) && this.path !== ':memory:') this.#drop()
+    return fromSqlite(error, this.path)
   }
 
   #drop(): void {
@@ -370,6 +410,13 @@ export class Connection {
     this.#sync = 'FULL'
     if (database?.isOpen) database.close()
   }
+}
+
+/** Waits for all that is done in this turn of the event loop. */
+async function allMicrotasks(): Promise<void> {
+  // From a microtask, a tick comes after all of them.
+  await Promise.resolve()
+  return new Promise((resolve) => process.nextTick(resolve))
 }
 
 /** Creates the file if it does not exist, and upgrades its schema. */

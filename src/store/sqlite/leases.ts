@@ -12,7 +12,7 @@ export function leaseMethods(db: Connection): Leases {
   return {
     async takeLease(owner, conversationId, lease) {
       checkTtl(lease.ttlMs)
-      return db.write(() => {
+      const take = () => {
         const row = mustHave(db, owner, conversationId)
         const held = nextLease(fenceOf(row), lease, clockOf(db, row))
         db.run(
@@ -24,7 +24,8 @@ export function leaseMethods(db: Connection): Leases {
           conversationId,
         )
         return leaseOf(held)
-      }, false)
+      }
+      return db.write(take, false, lease.onTaken)
     },
 
     async renewLease(owner, conversationId, epoch, ttlMs) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import type { Lease } from '../../../src/core/log.ts'
 import { call, reply, result, user } from '../messages.ts'
 import { delta, fails, request, type Given, type Open } from './given.ts'
 
@@ -28,6 +29,15 @@ export function leaseTests(given: Given, open: Open): void {
     assert.equal((await store.takeLease(owner, id, { holder: 'process 2', ttlMs: 1000 })).epoch, 2)
     await fails(store.takeLease(owner, randomUUID(), writer), 'not-found')
     await fails(store.takeLease(owner, id, { holder: 'x', ttlMs: 0 }), 'bad-input')
+  })
+
+  given('who takes a lease may be told before it is committed, and only of the same one', async (store, owner) => {
+    const { id } = await store.createConversation(owner)
+    const told: Lease[] = []
+    const lease = await store.takeLease(owner, id, { ...writer, onTaken: (taken) => told.push(taken) })
+    assert.deepEqual(told, store.ordered ? [lease] : [])
+    const again = { holder: 'process 2', ttlMs: 1000, onTaken: () => assert.fail('it was not taken') }
+    await fails(store.takeLease(owner, id, again), 'conflict', 'lease-held')
   })
 
   test('an expired lease can be taken over, and its old holder is fenced', async () => {
