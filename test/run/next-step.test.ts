@@ -3,10 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '../../src/core/log.ts'
-import type { Message, Part } from '../../src/core/message.ts'
+import type { Message, Part, StopReason, UserMessage } from '../../src/core/message.ts'
 import { outcomeOf } from '../../src/run/close-interrupted.ts'
+import { outcomeOfFailure, outcomeOfReply } from '../../src/run/loop.ts'
 import { nextStep } from '../../src/run/next-step.ts'
+import { nameAfter } from '../../src/run/start-run.ts'
 import { titleOf } from '../../src/run/title.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { calls, onePixel, reply, result, user } from '../histories.ts'
 
 function entriesOf(...messages: Message[]): Entry[] {
@@ -58,6 +61,37 @@ describe('what a conversation waits for', () => {
       'interrupted',
       'failed',
     ])
+  })
+})
+
+test('a run ends as its last reply did, and a full disk is told apart from other failures', () => {
+  const ends = (reason: StopReason) => outcomeOfReply({ ...reply('a'), stop: { reason } })
+  assert.deepEqual((['done', 'length', 'refusal', 'tool-calls', 'paused'] as const).map(ends), [
+    'done',
+    'length',
+    'refusal',
+    'done',
+    'done',
+  ])
+  assert.equal(outcomeOfReply(undefined), 'done')
+  assert.equal(outcomeOfFailure({ kind: 'storage', code: 'full', message: '' }), 'storage-full')
+  assert.equal(outcomeOfFailure({ kind: 'storage', message: '' }), 'failed')
+  assert.equal(outcomeOfFailure({ kind: 'network', code: 'full', message: '' }), 'failed')
+})
+
+test('a conversation without a title gets that of its message, and one that has a title keeps it', async () => {
+  const store = openMemoryStore()
+  const named = async (message: UserMessage, title?: string) => {
+    const { id } = await store.createConversation('local', title === undefined ? {} : { title })
+    await nameAfter(store, 'local', id, message, await store.conversation('local', id))
+    return (await store.conversation('local', id))?.title
+  }
+  assert.equal(await named(user('Hello.')), 'Hello.')
+  assert.equal(await named(user('Hello.'), 'Mine'), 'Mine')
+  assert.equal((await named(user(onePixel))) ?? '', '')
+  await assert.rejects(nameAfter(store, 'local', 'x', user('Hello.'), undefined), {
+    kind: 'not-found',
+    message: 'There is no conversation x.',
   })
 })
 

@@ -9,7 +9,10 @@ import { noUsage } from '../../src/core/usage.ts'
 import { meter, overBudget } from '../../src/run/budget.ts'
 import { checkMessages, checkParts } from '../../src/run/check-messages.ts'
 import { composingOf, fallsBack, modelOfFallback, routedModel } from '../../src/run/route.ts'
+import { toolLimits } from '../../src/run/guards.ts'
 import { protocolOf, userMessage, withChanges } from '../../src/run/settings.ts'
+import { stepSettings } from '../../src/run/start-run.ts'
+import type { RunSettings } from '../../src/settings/run.ts'
 import { isStateless, keepsState } from '../../src/run/state.ts'
 import { settingsToStore, storedSettings, storedToolNames, toolsNamed } from '../../src/run/stored-settings.ts'
 import { onePixel, reply, result, user } from '../histories.ts'
@@ -50,6 +53,71 @@ describe('settings', () => {
     assert.deepEqual([storedToolNames({}), storedToolNames({ toolNames: 'a' })], [[], []])
     assert.deepEqual(toolsNamed(['t', 'u'], [tool]), [tool])
     assert.equal(toolsNamed(['u'], [tool]), undefined)
+  })
+
+  test('of a run are read anew at each step, with a value where none was given', () => {
+    let given: RunSettings = { model: 'm' }
+    const step = stepSettings('c', () => given, ['t'])
+    const nothing = {
+      protocol: undefined,
+      system: [],
+      tools: [],
+      options: { cacheKey: 'c' },
+      policy: 'economy',
+      maxSteps: 50,
+      route: undefined,
+      fallback: [],
+      repeats: { warn: 3, stop: 5 },
+      limits: toolLimits(),
+      budget: undefined,
+      context: undefined,
+      hooks: undefined,
+      answer: undefined,
+      absentTools: ['t'],
+    }
+    assert.deepEqual({ ...step }, { model: 'm', ...nothing })
+    const tool: Tool = { name: 't', input: {}, run: () => 1 }
+    const answer = { type: 'object' } as const
+    const [route, hooks, budget] = [{ answer: 'x' }, {}, { run: { usd: 1 } }]
+    given = {
+      model: 'n',
+      protocol: 'w',
+      system: 'Be exact.',
+      tools: [tool],
+      options: { temperature: 1 },
+      policy: 'full',
+      maxSteps: 0,
+      route,
+      fallback: ['o'],
+      guards: { repeats: false, callsPerReply: 1 },
+      budget,
+      context: 7,
+      hooks,
+      answer,
+    }
+    assert.deepEqual(
+      { ...step },
+      {
+        model: 'n',
+        protocol: 'w',
+        system: [{ type: 'text', text: 'Be exact.' }],
+        tools: [tool],
+        options: { cacheKey: 'c', temperature: 1, answerSchema: answer },
+        policy: 'full',
+        maxSteps: 0,
+        route,
+        fallback: ['o'],
+        repeats: undefined,
+        limits: toolLimits({ callsPerReply: 1 }),
+        budget,
+        context: 7,
+        hooks,
+        answer,
+        absentTools: undefined,
+      },
+    )
+    given = { model: 'n', options: { cacheKey: 'mine' } }
+    assert.deepEqual(step.options, { cacheKey: 'mine' })
   })
 
   test('of a wire belong to the model that they were chosen for', () => {
