@@ -152,3 +152,61 @@ test('a provider that fails repeatedly is skipped for a while, then tried once',
   await chat.send('three').ended
   assert.equal((await asked(synapse, chat.id)).at(-1), 'anthropic done 1')
 })
+
+test('a model that has failed is not its own fallback, and only failures that may pass count against a provider', async () => {
+  const { chat, emulator, synapse } = await start({ model: big, fallback: [big, { model: big }, small] })
+  emulator.order({ status: 529 }, 3)
+  await chat.send('one').ended
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic failed 3', 'openai done 1'])
+
+  const refused = await start({ model: big, fallback: [small] })
+  for (let i = 0; i < 4; i++) {
+    refused.emulator.order({ status: 401 })
+    await refused.chat.send('Hello').ended
+  }
+  const all = await asked(refused.synapse, refused.chat.id)
+  assert.deepEqual(all, Array.from({ length: 4 }, () => ['anthropic failed 1', 'openai done 1']).flat())
+})
+
+test('a provider that fails repeatedly is asked all the same if there is no other, or none for that', async () => {
+  for (const fallback of [[], [{ model: small, on: ['auth'] as const }]]) {
+    const { chat, emulator, synapse } = await start({ model: big, fallback })
+    emulator.order({ status: 529 }, 3)
+    await chat.send('one').ended
+    assert.equal((await chat.send('two').ended).outcome, 'done')
+    assert.deepEqual(await asked(synapse, chat.id), ['anthropic failed 3', 'anthropic done 1'])
+  }
+})
+
+test('a success ends a series of failures', async () => {
+  const { chat, emulator, synapse } = await start({ model: big, fallback: [small] })
+  for (let i = 0; i < 3; i++) {
+    emulator.order({ status: 529 }, 2)
+    await chat.send('Hello').ended
+  }
+  assert.deepEqual(await asked(synapse, chat.id), Array(3).fill('anthropic done 3'))
+})
+
+test('a wire that was chosen for a model is not used for its fallback', async () => {
+  const { chat, emulator } = await start({ model: small, protocol: 'openai-chat', fallback: [big] })
+  emulator.order({ status: 401 })
+  assert.equal((await chat.send('Hello').ended).outcome, 'done')
+  assert.deepEqual(
+    emulator.requests.map(({ protocol }) => protocol),
+    ['openai-chat', 'anthropic-messages'],
+  )
+})
+
+test('a run that is cancelled between two attempts asks no other model', async () => {
+  const { chat, emulator, synapse } = await start({ model: big, fallback: [small] })
+  emulator.order({ status: 529 }, 3)
+  const run = chat.send('Hello')
+  const events = []
+  for await (const event of run) {
+    if (event.type === 'retry') run.abort()
+    events.push(event)
+  }
+  assert.equal((await run.ended).outcome, 'cancelled')
+  assert.deepEqual(only(events, 'fallback'), [])
+  assert.equal((await asked(synapse, chat.id)).length, 1)
+})

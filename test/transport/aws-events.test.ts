@@ -87,6 +87,8 @@ test('headers of every type are skipped by their size, and those of an unknown t
   assert.deepEqual(read([framed(Buffer.concat([...others, bytesHeader, name]), '{"a":1}')]).chunks, [
     { said: { a: 1 } },
   ])
+  const notText = header(':event-type', 6, Buffer.concat([Buffer.of(0, 5), Buffer.from('other')]))
+  assert.deepEqual(read([framed(Buffer.concat([name, notText]), '{"a":1}')]).chunks, [{ said: { a: 1 } }])
   const refused = 'The event stream has a frame whose headers cannot be read.'
   assert.equal(read([framed(header('x', 10, Buffer.alloc(0)), '{}')]).trouble, refused)
   assert.equal(read([framed(header('x', 7, Buffer.of(0, 9, 1)), '{}')]).trouble, refused)
