@@ -101,6 +101,28 @@ describe('a reply', () => {
     assert.deepEqual((await chunksOf({ pieces: [event({ a: 1 })] })).chunks, [{ a: 1 }], 'without a type')
   })
 
+  test('has its characters whole, wherever its bytes are cut', async () => {
+    const words = { text: 'é☕👋' }
+    for (const [headers, body, framing, expected] of [
+      [events, event(words), undefined, [words]],
+      [{ 'content-type': 'application/x-ndjson' }, `${JSON.stringify(words)}\n`, { kind: 'ndjson' }, [words]],
+      [json, JSON.stringify(words), undefined, [words, { end: true }]],
+    ] as const) {
+      const bytes = Buffer.from(body)
+      for (let at = 1; at < bytes.length; at++) {
+        const pieces = [bytes.subarray(0, at), bytes.subarray(at)]
+        const { chunks } = await chunksOf({ headers, pieces }, framing && { framing })
+        assert.deepEqual(chunks, expected, `${headers['content-type']} at ${at}`)
+      }
+    }
+    const refused = Buffer.from('{"error":{"message":"é☕👋"}}')
+    for (let at = 1; at < refused.length; at++) {
+      const pieces = [refused.subarray(0, at), refused.subarray(at)]
+      const { failure } = await chunksOf({ status: 400, headers: json, pieces })
+      assert.match(failure?.message ?? '', /é☕👋/, `an error at ${at}`)
+    }
+  })
+
   test('that is labelled as something else is read by what it is', async () => {
     assert.deepEqual((await chunksOf({ headers: json, pieces: [event({ a: 1 }), event({ b: 2 })] })).chunks, [
       { a: 1 },
