@@ -105,6 +105,33 @@ test('an unknown field is passed to the provider', async (t) => {
   assert.doesNotMatch(seen[1]?.body ?? '', /brand_new/)
 })
 
+test('a refusal of the request itself is answered with one that is written from the log, once, and no other refusal', async (t) => {
+  const { url, seen, emulator } = await watching(t)
+  const body = JSON.stringify(
+    { model: 'gpt-5.6', input: 'Hi', metadata: { a: 'as the client wrote it' } },
+    undefined,
+    3,
+  )
+  for (const [status, times, requests] of [
+    [400, 1, 2],
+    [400, 2, 2],
+    [401, 1, 1],
+    [403, 1, 1],
+  ] as const) {
+    seen.length = 0
+    emulator.order({ status, body: { error: { message: 'No.', type: 'error' } } }, times)
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
+    assert.equal(answer.status === 200, times < requests, `${status}`)
+    assert.equal(seen.length, requests, `${status}`)
+    assert.deepEqual(
+      seen.map((sent) => sent.body === body),
+      [true, false].slice(0, requests),
+    )
+    emulator.reset()
+  }
+})
+
 test('only the name of the model is changed where it has to be', async (t) => {
   const { url, seen } = await watching(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
