@@ -199,6 +199,29 @@ export interface MessagesPart {
   before?: number
 }
 
+export interface InspectRequest extends NextRequest {
+  requests: InspectedSubject[]
+  lines: LinesPart
+  body?: BodyPart
+}
+
+/** The next request to a model, an exchange, or what a client sent for it. */
+type InspectedSubject = { model: string; protocol?: string } | { exchangeId: string; client?: boolean }
+
+/** The last `limit` lines, of all or of those before one. */
+export interface LinesPart {
+  limit: number
+  before?: number
+  onlyChanges?: boolean
+}
+
+/** A part of the exact body of one of the requests. */
+export interface BodyPart {
+  of: number
+  from: number
+  limit: number
+}
+
 const nextRequest = { ...messageInput, entryId: id.optional(), settings: settings.optional() }
 const eitherTextOrParts = { error: 'give either text or parts' }
 
@@ -220,6 +243,31 @@ export const prepareRequest: z.ZodType<PrepareRequest> = z
   })
   .refine(saysOneThing, eitherTextOrParts)
   .openapi('PrepareWish') as z.ZodType<PrepareRequest>
+
+const place = z.number().int().min(0)
+
+export const inspectRequest: z.ZodType<InspectRequest> = z
+  .strictObject({
+    requests: z
+      .array(
+        z.union([
+          z.strictObject({ model: name, protocol: name.optional() }),
+          z.strictObject({ exchangeId: id, client: z.boolean().optional() }),
+        ]),
+      )
+      .min(1)
+      .max(3),
+    lines: z
+      .strictObject({ limit: place.max(500), before: place.optional(), onlyChanges: z.boolean().optional() })
+      .openapi({ description: 'Which lines to return: the last ones, or those before a number.' }),
+    body: z
+      .strictObject({ of: place.max(2), from: place, limit: place.max(1_000_000) })
+      .optional()
+      .openapi({ description: 'Which part of the exact body of which request to return, in characters.' }),
+    ...nextRequest,
+  })
+  .refine(saysOneThing, eitherTextOrParts)
+  .openapi('InspectRequest') as z.ZodType<InspectRequest>
 
 export const promptRequest: z.ZodType<NextRequest> = z
   .strictObject(nextRequest)

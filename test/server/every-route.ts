@@ -47,6 +47,7 @@ export const samples: Record<string, Json> = {
   ChatRequest: { id: 'chat', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
   Verdict: { allowed: false },
   PrepareWish: { targets: [{ model: 'openai/gpt-5.6' }] },
+  InspectRequest: { requests: [{ model: 'openai/gpt-5.6' }], lines: { limit: 10 } },
   PromptRequest: {},
   OverlayChange: { undone: true },
   FavouriteChange: { model: 'openai/gpt-5.6', favourite: true },

@@ -38,12 +38,6 @@ export async function call<T>(method: string, path: string, options: CallOptions
   return (answer.status === 204 ? undefined : await answer.json()) as T
 }
 
-export async function callForText(path: string, signal?: AbortSignal): Promise<string> {
-  const answer = await reach('GET', path, { ...(signal && { signal }) })
-  if (!answer.ok) throw await refused(answer)
-  return answer.text()
-}
-
 /** The raw response; throws only if the server cannot be reached. */
 export async function reach(method: string, path: string, options: CallOptions = {}): Promise<globalThis.Response> {
   const key = sessionStorage.getItem(keyName)

@@ -1,6 +1,6 @@
 // Every route that the page uses, by name.
 
-import { call, callForText, failureOf } from './client.ts'
+import { call, failureOf } from './client.ts'
 import type {
   AgentView,
   Approval,
@@ -14,6 +14,8 @@ import type {
   GrantView,
   Hit,
   ImportedView,
+  Inspection,
+  InspectRequest,
   Json,
   McpServerView,
   ModelView,
@@ -22,8 +24,6 @@ import type {
   Page,
   PreferredModels,
   NextRequest,
-  PreparedView,
-  PrepareRequest,
   Prompt,
   ProviderView,
   RunView,
@@ -86,21 +86,18 @@ export const api = {
   cancel: (runId: string) => call<unknown>('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`),
 
   /** Without an id, the first request of a new conversation. */
-  prepare: async (id: string | undefined, body: PrepareRequest, signal?: AbortSignal) => {
-    const path = id === undefined ? '/api/prepare' : of(id, 'prepare')
-    // What is said about each message is not shown, and long.
-    const short = { messages: { limit: 0 }, ...body }
-    return (await call<{ items: PreparedView[] }>('POST', path, { body: short, ...(signal && { signal }) })).items
-  },
+  inspect: (id: string | undefined, body: InspectRequest, signal?: AbortSignal) =>
+    call<Inspection>('POST', id === undefined ? '/api/inspect' : of(id, 'inspect'), {
+      body,
+      ...(signal && { signal }),
+    }),
   prompt: async (id: string, body: NextRequest) =>
     (await call<{ prompt: string }>('POST', of(id, 'prompt'), { body })).prompt,
   exchanges: (id: string, query: Query) => call<Page<Exchange>>('GET', of(id, 'exchanges') + asked(query)),
-  body: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/body`),
   compact: (id: string) => call<{ overlay: Overlay | null }>('POST', of(id, 'compact'), { body: {} }),
   import: (content: Json) => call<ImportedView>('POST', '/api/import', { body: { content } }),
   sessions: () => call<SessionsView>('GET', '/api/sessions'),
   importSession: (body: { agent: string; id: string }) => call<ImportedView>('POST', '/api/sessions/import', { body }),
-  clientBody: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/client-body`),
   overlays: async (id: string) => (await call<Page<Overlay>>('GET', of(id, 'overlays'))).items,
   setUndone: (id: string, overlayId: string, undone: boolean) =>
     call<Overlay>('PATCH', of(id, 'overlays', overlayId), { body: { undone } }),

@@ -9,10 +9,12 @@ export type { Entry, EntryOutline, Overlay } from '../../src/core/log.ts'
 export type { MediaPart, Message, Part, Reply, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
 export type { Price } from '../../src/providers/price.ts'
 export type {
+  BodyPart,
   ConversationChange,
+  InspectRequest,
+  LinesPart,
   NewMessage,
   NextRequest,
-  PrepareRequest,
   MessageInput,
   Settings,
   Verdict,
@@ -22,13 +24,21 @@ export type {
   EntriesPage,
   ImportedView,
   ModelView,
-  PreparedView,
   ProviderView,
   RunView,
   SessionsView,
   StatusView,
   Tree,
 } from '../../src/server/views.ts'
+export type {
+  AbsentView,
+  Inspection,
+  LineView,
+  NoteView,
+  PieceView,
+  RequestView,
+  Source,
+} from '../../src/server/inspect/view.ts'
 export type { ConversationUsage } from '../../src/run/usage.ts'
 export type { UsageRow } from '../../src/store/records.ts'
 export type { Hit, Page } from '../../src/store/store.ts'

@@ -1,5 +1,6 @@
 // The middle of the page: the conversation and the composer.
 
+import { computed } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Entry, Reply } from '../api/types.ts'
 import { attach } from '../state/attachments.ts'
@@ -29,20 +30,21 @@ import { UserRow } from './user-row.tsx'
 import { VirtualList } from './virtual-list.tsx'
 import { Welcome } from './welcome.tsx'
 
-interface Item {
-  key: string
-  row?: Row
-}
+type Item = Row | { key: 'live' } | { key: 'notice' }
 
 const liveItem: Item = { key: 'live' }
 const noticeItem: Item = { key: 'notice' }
 
+const isLive = computed(() => live.value !== undefined)
+/** The same list as long as nothing in it has changed: of a long one the layout takes time. */
+const items = computed<Item[]>(() => {
+  if (isLive.value) return [...rows.value, liveItem]
+  return hasNotice() ? [...rows.value, noticeItem] : rows.value
+})
+const target = computed(() => jump.value && targetOf(jump.value))
+
 export function Chat() {
   const [over, setOver] = useState(false)
-  const items: Item[] = rows.value.map(itemOf)
-  if (live.value) items.push(liveItem)
-  else if (hasNotice()) items.push(noticeItem)
-  const target = jump.value && targetOf(jump.value)
   return (
     <main
       class={over ? 'chat is-over' : 'chat'}
@@ -59,19 +61,19 @@ export function Chat() {
       }}
     >
       <ChatHead />
-      {items.length === 0 ? (
+      {items.value.length === 0 ? (
         <Welcome />
       ) : (
         <VirtualList
           key={current.value?.id ?? 'new'}
-          items={items}
+          items={items.value}
           label="Conversation"
-          busy={live.value !== undefined}
+          busy={isLive.value}
           estimate={() => 140}
           render={draw}
           describe={describe}
           onVisible={load}
-          target={target}
+          target={target.value}
           showEnd={showEnd.value}
           endNotice={approvals.value.size > 0 ? 'A tool waits for your approval' : undefined}
         />
@@ -112,29 +114,16 @@ function Onward() {
   )
 }
 
-const itemsOfRows = new WeakMap<Row, Item>()
-
-/** One item for each row, always the same object: the list renders an item again only if it is another. */
-function itemOf(row: Row): Item {
-  let item = itemsOfRows.get(row)
-  if (!item) {
-    item = { key: row.key, row }
-    itemsOfRows.set(row, item)
-  }
-  return item
-}
-
 function targetOf({ entryId, times }: { entryId: string; times: number }): { key: string; times: number } {
   const row = rows.value.find((one) => one.outlines.some((outline) => outline.id === entryId))
   return { key: row?.key ?? entryId, times }
 }
 
 function draw(item: Item) {
-  if (item === liveItem) return <LiveRow />
-  if (item === noticeItem) return <NoticeRow />
-  const entry = item.row?.entry
-  if (!item.row || !entry) return <div class="not-loaded" />
-  if (isReply(entry)) return <ReplyRow row={item.row} entry={entry} />
+  if (!('outlines' in item)) return item === liveItem ? <LiveRow /> : <NoticeRow />
+  const { entry } = item
+  if (!entry) return <div class="not-loaded" />
+  if (isReply(entry)) return <ReplyRow row={item} entry={entry} />
   return <UserRow entry={entry} />
 }
 
@@ -143,17 +132,17 @@ function isReply(entry: Entry): entry is Entry & { message: Reply } {
 }
 
 function describe(item: Item): string {
-  if (item === liveItem) return 'Answer, coming'
-  if (item === noticeItem) return 'Result of the last run'
-  const entry = item.row?.entry
+  if (!('outlines' in item)) return item === liveItem ? 'Answer, coming' : 'Result of the last run'
+  const { entry } = item
   if (!entry) return 'Message, loading'
   if (isReply(entry)) return `Reply from ${entry.message.origin.model}`
   return entry.message.role === 'user' ? 'You' : entry.message.role
 }
 
 function load(visible: Item[]): void {
-  for (const { row } of visible) {
-    const missing = row && (row.entry ? row.outlines[1 + row.results.length] : row.outlines[0])
+  for (const item of visible) {
+    if (!('outlines' in item)) continue
+    const missing = item.entry ? item.outlines[1 + item.results.length] : item.outlines[0]
     if (missing) void loadAround(missing.id)
   }
 }

@@ -129,7 +129,7 @@ function Estimate({ model: name }: { model: string }) {
 
     async function load(): Promise<void> {
       try {
-        const { tokens, cached, cost } = await previewNext(id ?? '', name, stop.signal)
+        const { tokens = 0, cachedTokens: cached = 0, cost } = await previewNext(id ?? '', name, stop.signal)
         if (stop.signal.aborted) return
         const price = cost === undefined ? '' : `, ${money(cost)}`
         setWords(`≈ ${compact(tokens)} tokens${price}${cached > 0 ? `, ${share(cached, tokens)} cached` : ''}`)

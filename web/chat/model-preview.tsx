@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { failureOf } from '../api/client.ts'
 import { api } from '../api/routes.ts'
-import type { CapabilitiesView, Note, Price } from '../api/types.ts'
+import type { CapabilitiesView, Price, RequestView } from '../api/types.ts'
 import { compact, count, money, plural, share } from '../parts/format.ts'
 import { current } from '../state/conversation.ts'
 import { previewNext } from '../state/inspector.ts'
@@ -12,7 +12,7 @@ import { models, providers, status } from '../state/session.ts'
 import { connecting, pickingModel } from '../state/surface.ts'
 
 export function Preview({ model: chosen }: { model: string }) {
-  const [preview, setPreview] = useState<NextPreview | undefined>()
+  const [preview, setPreview] = useState<RequestView | undefined>()
   const [trouble, setTrouble] = useState('')
   const id = current.value?.id
   const provider = providers.value.find((one) => chosen.startsWith(`${one.id}/`))
@@ -60,16 +60,14 @@ export function Preview({ model: chosen }: { model: string }) {
       )}
       {trouble !== '' && <p class="warning">{trouble}</p>}
       {id === undefined && <p class="hint">The conversation starts with this model.</p>}
-      {preview && <Changes {...preview} />}
+      {preview && <Changes request={preview} />}
     </div>
   )
 }
 
-type NextPreview = Awaited<ReturnType<typeof previewNext>>
-
-function Changes({ prepared, tokens, cached, cost }: NextPreview) {
-  const notes = (prepared.notes ?? []).filter((note) => note.kind !== 'added')
-  const { messages, sent } = prepared.counts ?? { messages: 0, sent: 0 }
+function Changes({ request }: { request: RequestView }) {
+  const { tokens = 0, cachedTokens: cached = 0, cost, noteGroups: notes = [] } = request
+  const { messages, sent } = request.counts ?? { messages: 0, sent: 0 }
   const isWhole = sent === messages && notes.length === 0
   return (
     <>
@@ -80,18 +78,18 @@ function Changes({ prepared, tokens, cached, cost }: NextPreview) {
         , about {compact(tokens)} tokens
         {cost !== undefined && ` (${money(cost)}${cached > 0 ? `, ${share(cached, tokens)} cached` : ''})`}.
       </p>
-      {prepared.issues && prepared.issues.length > 0 && <p class="warning">The provider would refuse this request.</p>}
+      {request.issues && request.issues.length > 0 && <p class="warning">The provider would refuse this request.</p>}
       {notes.length > 0 && (
         <>
           <p class="caption">What changes</p>
           <ul class="crossing">
-            {grouped(notes).map(({ note, times }) => (
-              <li key={`${note.kind}${note.what}${note.why}`} class={`note ${note.kind}`}>
-                <span class="note-kind">{note.kind}</span>
+            {notes.map(({ kind, what, why, times }) => (
+              <li key={`${kind}${what}${why}`} class={`note ${kind}`}>
+                <span class="note-kind">{kind}</span>
                 <span>
-                  {note.what}
+                  {what}
                   {times > 1 && ` (${times} times)`}
-                  <small>{note.why}</small>
+                  <small>{why}</small>
                 </span>
               </li>
             ))}
@@ -101,17 +99,6 @@ function Changes({ prepared, tokens, cached, cost }: NextPreview) {
       )}
     </>
   )
-}
-
-function grouped(notes: readonly Note[]): { note: Note; times: number }[] {
-  const groups = new Map<string, { note: Note; times: number }>()
-  for (const note of notes) {
-    const key = `${note.kind} ${note.what} ${note.why}`
-    const group = groups.get(key)
-    if (group) group.times++
-    else groups.set(key, { note, times: 1 })
-  }
-  return [...groups.values()]
 }
 
 /** Window, prices and media of a model, and whether it is a favourite. */

@@ -1,11 +1,11 @@
 // A piece of a body in one line: its content, not the leaves of its JSON.
 
-import type { Json, JsonObject } from '../api/types.ts'
-import { isObject, type Fragment } from './fragments.ts'
+import { isObject } from '../../src/core/json.ts'
+import type { Json, JsonObject, PieceView } from '../api/types.ts'
 
 const longest = 140
 
-export function briefly({ kind, value }: Pick<Fragment, 'kind' | 'value'>): string {
+export function briefly({ kind, value }: Pick<PieceView, 'kind' | 'value'>): string {
   const words = kind === 'settings' ? settingsIn(value) : kind === 'tool' ? toolIn(value) : messageText(value)
   const line = words.replaceAll(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest)}…` : line

@@ -22,6 +22,9 @@ const foldedLevels = 3
 /** A shorter value is open at first. */
 const openLength = 4000
 
+/** Of a longer list, this many items at once. */
+const itemsAtOnce = 200
+
 /** A body that can be folded, field by field and message by message. */
 export function JsonTree({ value }: { value: Json }) {
   return (
@@ -35,6 +38,7 @@ function Branch({ value, name, level }: { value: Json; name: string; level: numb
   const isFoldable = typeof value === 'object' && value !== null && level < foldedLevels
   const text = isFoldable && level > 0 ? JSON.stringify(value) : ''
   const [open, setOpen] = useState(text.length < openLength)
+  const [limit, setLimit] = useState(itemsAtOnce)
   const label = name === '' ? '' : <span class="j-key">{name}: </span>
   if (!isFoldable || Object.keys(value).length === 0) {
     const leaf = JSON.stringify(value, null, 2)
@@ -55,7 +59,12 @@ function Branch({ value, name, level }: { value: Json; name: string; level: numb
         {Array.isArray(value) ? `[ ${plural(inner.length, 'item')} ]` : `{ ${plural(inner.length, 'field')} }`}
         {!open && <span class="brief"> {text.slice(0, 80)}</span>}
       </summary>
-      {open && inner.map(([key, one]) => <Branch key={key} name={key} value={one} level={level + 1} />)}
+      {open && inner.slice(0, limit).map(([key, one]) => <Branch key={key} name={key} value={one} level={level + 1} />)}
+      {open && inner.length > limit && (
+        <button type="button" class="more" onClick={() => setLimit(limit + itemsAtOnce)}>
+          {plural(inner.length - limit, 'more item')} hidden
+        </button>
+      )}
     </details>
   )
 }

@@ -1,18 +1,16 @@
 // One piece of a body: its path, its message, its tokens, and what was done to it.
 
 import { useState } from 'preact/hooks'
-import type { Note } from '../api/types.ts'
+import type { AbsentView, NoteView, PieceView, Source } from '../api/types.ts'
 import { compact, count, momentOf, money } from '../parts/format.ts'
 import { jumpTo, overlays, setUndone } from '../state/conversation.ts'
 import { inspectorWide } from '../state/surface.ts'
 import { briefly } from './brief.ts'
-import { decisionOf, decisionWords } from './decisions.ts'
+import { decisionWords } from './decisions.ts'
 import { diffLines } from './diff.ts'
 import { JsonText } from './json.tsx'
-import type { Absent, Piece } from './request.ts'
-import type { Shown } from '../state/inspector.ts'
 
-export function PieceCard({ piece, of, isOpen }: { piece: Piece; of: Shown; isOpen: boolean }) {
+export function PieceCard({ piece, isOpen }: { piece: PieceView; isOpen: boolean }) {
   const [open, setOpen] = useState(isOpen)
   return (
     <div class={`piece ${piece.cached ? 'is-cached' : ''} ${piece.change ?? ''}`}>
@@ -35,38 +33,36 @@ export function PieceCard({ piece, of, isOpen }: { piece: Piece; of: Shown; isOp
           )}
         </summary>
         {open && (piece.before ? <Difference piece={piece} /> : <JsonText value={piece.value} />)}
+        {open && piece.length !== undefined && (
+          <p class="hint">Only the beginning of {count(piece.length)} characters; the exact body has all of them.</p>
+        )}
       </details>
-      {(piece.places.length > 0 || piece.notes.length > 0) && (
+      {(piece.sources.length > 0 || piece.notes.length > 0) && (
         <div class="piece-foot">
-          <Sources places={piece.places} of={of} />
-          <Notes notes={piece.notes} of={of} />
+          <Sources sources={piece.sources} more={piece.moreSources} />
+          <Notes notes={piece.notes} />
         </div>
       )}
     </div>
   )
 }
 
-/** A summary is made of thousands of messages. */
-const mostSources = 20
-
-function Sources({ places, of }: { places: number[]; of: Shown }) {
+function Sources({ sources, more }: { sources: Source[]; more: number }) {
   return (
     <span class="sources">
-      {places.slice(0, mostSources).map((place) => {
-        const id = of.entryIds[place]
-        const words = `${of.messages[place]?.role ?? 'message'} #${place + 1}`
-        return id === undefined ? (
+      {sources.map(({ place, role, entryId }) =>
+        entryId === undefined ? (
           <span key={place} class="source">
             the draft
           </span>
         ) : (
-          <button key={place} type="button" class="source" onClick={() => show(id)}>
+          <button key={place} type="button" class="source" onClick={() => show(entryId)}>
             <span class="sr-only">From </span>
-            {words}
+            {`${role} #${place + 1}`}
           </button>
-        )
-      })}
-      {places.length > mostSources && <span class="source">and {count(places.length - mostSources)} more</span>}
+        ),
+      )}
+      {more > 0 && <span class="source">and {count(more)} more</span>}
     </span>
   )
 }
@@ -78,11 +74,11 @@ function show(entryId: string): void {
 
 const badgeWords: Record<string, string> = { 'tool-turns': 'folded', window: 'cut', compaction: 'summary' }
 
-function badges(notes: readonly Note[]): string[] {
+function badges(notes: readonly NoteView[]): string[] {
   return [...new Set(notes.flatMap((note) => badgeWords[note.rule ?? ''] ?? []))]
 }
 
-export function Notes({ notes, of }: { notes: readonly Note[]; of: Shown }) {
+export function Notes({ notes }: { notes: readonly NoteView[] }) {
   if (notes.length === 0) return null
   return (
     <ul class="notes">
@@ -95,7 +91,7 @@ export function Notes({ notes, of }: { notes: readonly Note[]; of: Shown }) {
               {note.why}
               {note.rule && ` (${note.rule})`}
             </small>
-            <Decided notes={[note]} of={of} />
+            <Decided notes={[note]} />
           </span>
         </li>
       ))}
@@ -104,9 +100,9 @@ export function Notes({ notes, of }: { notes: readonly Note[]; of: Shown }) {
 }
 
 /** When this was left out, and how to undo it. */
-function Decided({ notes, of }: { notes: readonly Note[]; of: Shown }) {
-  const decided = new Set(notes.flatMap((note) => decisionOf(note, of.entryIds, overlays.value) ?? []))
-  return [...decided].map((one) => (
+function Decided({ notes }: { notes: readonly NoteView[] }) {
+  const decided = overlays.value.filter((overlay) => notes.some((note) => note.decision === overlay.id))
+  return decided.map((one) => (
     <small key={one.id} class="decided">
       {decisionWords[one.kind]} since {momentOf(one.at)}.{' '}
       <button type="button" class="source" onClick={() => void setUndone(one, true)}>
@@ -116,7 +112,7 @@ function Decided({ notes, of }: { notes: readonly Note[]; of: Shown }) {
   ))
 }
 
-function Difference({ piece }: { piece: Piece }) {
+function Difference({ piece }: { piece: PieceView }) {
   const lines = diffLines(JSON.stringify(piece.before?.value, null, 2), JSON.stringify(piece.value, null, 2))
   if (!lines) return <JsonText value={piece.value} />
   return (
@@ -133,21 +129,19 @@ function Difference({ piece }: { piece: Piece }) {
 }
 
 /** In the log, but not in the body. */
-export function AbsentCard({ absent, of }: { absent: Absent; of: Shown }) {
-  const message = of.messages[absent.place]
-  const id = of.entryIds[absent.place]
-  const words = message?.parts.map((part) => ('text' in part ? part.text : part.type)).join(' ') ?? ''
+export function AbsentCard({ absent }: { absent: AbsentView }) {
+  const { place, role, entryId, words, notes } = absent
   return (
     <div class="absent">
-      <p class="absent-words">{words.slice(0, 140) || message?.role}</p>
+      <p class="absent-words">{words || role}</p>
       <p class="absent-why">
-        Not sent. {absent.notes.map((note) => `${note.what}: ${note.why}`).join('; ') || 'Not in the request body.'}{' '}
-        {id !== undefined && (
-          <button type="button" class="source" onClick={() => show(id)}>
-            {message?.role} #{absent.place + 1}
+        Not sent. {notes.map((note) => `${note.what}: ${note.why}`).join('; ') || 'Not in the request body.'}{' '}
+        {entryId !== undefined && (
+          <button type="button" class="source" onClick={() => show(entryId)}>
+            {role} #{place + 1}
           </button>
         )}
-        <Decided notes={absent.notes} of={of} />
+        <Decided notes={notes} />
       </p>
     </div>
   )

@@ -2,32 +2,37 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { failureOf } from '../api/client.ts'
-import type { Json } from '../api/types.ts'
+import type { Json, LineView } from '../api/types.ts'
 import { copyText } from '../parts/clipboard.ts'
 import { compact, count, momentOf, money, plural, share } from '../parts/format.ts'
 import { announceCopy } from '../state/announce.ts'
-import { clientOf, looking, shown, subjects, type Shown } from '../state/inspector.ts'
+import { attempt } from '../state/session.ts'
+import {
+  clientOf,
+  lines,
+  loadMoreLines,
+  looking,
+  onlyChanges,
+  shown,
+  subjects,
+  type Shown,
+} from '../state/inspector.ts'
 import { inspectorWide } from '../state/surface.ts'
-import { bandsOf, type Band } from './bands.ts'
 import { JsonTree } from './json.tsx'
 import { AbsentCard, Notes, PieceCard } from './piece-card.tsx'
 
-/** In a long request, this many lines at once. */
-const atOnce = 120
+/** Of so few lines all are open. */
 const few = 14
 
 type View = 'pieces' | 'exact' | 'prompt'
 
 export function RequestView() {
-  const [onlyChanges, setOnlyChanges] = useState(false)
   const [view, setView] = useState<View>('pieces')
-  const [limit, setLimit] = useState(atOnce)
-  const requests = shown.value.filter((one) => 'inspected' in one)
+  const requests = shown.value.filter((one) => 'model' in one)
   const troubles = shown.value.filter((one) => 'trouble' in one)
   const canShowPrompt = requests.some((one) => one.prompt)
-  const hasChanges = requests.some((one) => one.inspected.changes)
-  const bands = bandsOf(requests.map((one) => one.inspected)).filter((band) => !onlyChanges || hasChanged(band))
-  const left = Math.max(0, bands.length - limit)
+  const hasChanges = requests.some((one) => one.changes)
+  const { start, hidden, end, total } = lines.value
   return (
     <div class={`requests ${requests.length > 1 ? 'two' : ''}`} aria-busy={looking.value}>
       {troubles.map((one) => (
@@ -50,8 +55,8 @@ export function RequestView() {
             <label class="check">
               <input
                 type="checkbox"
-                checked={onlyChanges}
-                onChange={(event) => setOnlyChanges(event.currentTarget.checked)}
+                checked={onlyChanges.value}
+                onChange={(event) => (onlyChanges.value = event.currentTarget.checked)}
               />
               <span>Only what changed</span>
             </label>
@@ -79,13 +84,13 @@ export function RequestView() {
         </div>
       ) : (
         <div class="bands">
-          {bands.slice(0, few).map((band) => line(band, requests, bands.length))}
-          {left > 0 && (
-            <button type="button" class="more" onClick={() => setLimit(limit + 500)}>
-              {plural(left, 'more line')} hidden
+          {start.map((one) => line(one, requests, total))}
+          {hidden > 0 && (
+            <button type="button" class="more" onClick={() => void loadMoreLines()}>
+              {plural(hidden, 'more line')} hidden
             </button>
           )}
-          {bands.slice(few + left).map((band) => line(band, requests, bands.length))}
+          {end.map((one) => line(one, requests, total))}
         </div>
       )}
     </div>
@@ -112,7 +117,7 @@ function ViewCheck({ label, of, view, onChange }: ViewCheckProps) {
   )
 }
 
-function line(band: Band, requests: Shown[], all: number) {
+function line(band: LineView, requests: Shown[], all: number) {
   return (
     <section key={band.key} class="band" aria-label={band.title}>
       <p class="band-title">{band.title}</p>
@@ -123,13 +128,12 @@ function line(band: Band, requests: Shown[], all: number) {
             request && (
               <div key={request.subject} class="band-side">
                 {side.absent.map((absent) => (
-                  <AbsentCard key={absent.place} absent={absent} of={request} />
+                  <AbsentCard key={absent.place} absent={absent} />
                 ))}
                 {side.pieces.map((piece) => (
                   <PieceCard
                     key={piece.path}
                     piece={piece}
-                    of={request}
                     isOpen={
                       piece.kind === 'message' && (all <= few || piece.change === 'new' || piece.change === 'changed')
                     }
@@ -145,12 +149,8 @@ function line(band: Band, requests: Shown[], all: number) {
   )
 }
 
-function hasChanged(band: Band): boolean {
-  return band.sides.some((side) => side.pieces.some((piece) => piece.change !== 'same'))
-}
-
 function Head({ request }: { request: Shown }) {
-  const { inspected, exchange } = request
+  const { changes, exchange, issues = [], notes = [] } = request
   return (
     <div class="request-head">
       <p class="request-model">
@@ -179,26 +179,26 @@ function Head({ request }: { request: Shown }) {
         </p>
       )}
       {request.isClient ? <p class="hint">What the client sent, unchanged.</p> : <Weight request={request} />}
-      {inspected.changes && (
+      {changes && (
         <p class="hint">
-          Compared with the previous request: {inspected.changes.same} the same, {inspected.changes.changed} changed,{' '}
-          {inspected.changes.added} new, {inspected.changes.gone} removed.
+          Compared with the previous request: {changes.same} the same, {changes.changed} changed, {changes.added} new,{' '}
+          {changes.gone} removed.
         </p>
       )}
-      {request.issues.map((issue) => (
+      {issues.map((issue) => (
         <p key={issue} class="warning">
           The provider would refuse this request: {issue}
         </p>
       ))}
-      <Notes notes={inspected.notes} of={request} />
+      <Notes notes={notes} />
     </div>
   )
 }
 
 /** Tokens, cost and cache of a request. */
 function Weight({ request }: { request: Shown }) {
-  const { inspected, exchange, predicted, reported } = request
-  const tokens = exchange?.usage?.input ?? inspected.tokens
+  const { exchange, predicted, reported } = request
+  const tokens = exchange?.usage?.input ?? request.tokens ?? 0
   return (
     <>
       <dl class="facts">
@@ -210,7 +210,7 @@ function Weight({ request }: { request: Shown }) {
         </div>
         <div>
           <dt>{exchange ? 'Cost' : 'Price'}</dt>
-          <dd>{money(exchange ? exchange.cost : inspected.price)}</dd>
+          <dd>{money(exchange ? exchange.cost : request.cost)}</dd>
         </div>
         <div>
           <dt>Cache, predicted</dt>
@@ -247,7 +247,7 @@ function CacheBar({
 }
 
 /** The page does not have the key: it is named as a shell variable. */
-function asCurl({ url = '', headers = {}, text }: Shown): string {
+function asCurl({ url = '', headers = {} }: Shown, text: string): string {
   const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
   const lines = Object.entries(headers).map(([name, value]) =>
     /authorization|api-key/i.test(name)
@@ -257,24 +257,44 @@ function asCurl({ url = '', headers = {}, text }: Shown): string {
   return [`curl ${quoted(url)}`, ...lines, `--data-raw ${quoted(text)}`].join(' \\\n  ')
 }
 
+/** Characters of an exact body in one answer. A longer body is shown as text, as far as it is wanted. */
+const bodyPage = 1_000_000
+
 function Exact({ request }: { request: Shown }) {
-  const { text, headers } = request
+  const { headers, bytes = 0 } = request
   const [pretty, setPretty] = useState(true)
+  const [body, setBody] = useState<{ text: string; length: number }>()
+  useEffect(() => {
+    let isCurrent = true
+    void attempt(async () => {
+      const first = await request.bodyPart(0, bodyPage)
+      if (isCurrent) setBody(first)
+    })
+    return () => {
+      isCurrent = false
+    }
+  }, [request])
+  if (!body) return <p class="band-side hint">Loading the body…</p>
+  const isWhole = body.text.length === body.length
+  const copyAs = (made: (text: string) => string) =>
+    void attempt(async () => announceCopy(await copyText(made(await wholeBody(request, body)))))
   return (
     <div class="band-side exact">
       <div class="buttons">
-        <button type="button" onClick={() => void copyText(text).then(announceCopy)}>
+        <button type="button" onClick={() => copyAs((text) => text)}>
           Copy the body
         </button>
         {request.url && (
-          <button type="button" onClick={() => void copyText(asCurl(request)).then(announceCopy)}>
+          <button type="button" onClick={() => copyAs((text) => asCurl(request, text))}>
             Copy as curl
           </button>
         )}
-        <button type="button" aria-pressed={pretty} onClick={() => setPretty(!pretty)}>
-          Format
-        </button>
-        <span class="hint">{count(new TextEncoder().encode(text).length)} bytes</span>
+        {isWhole && (
+          <button type="button" aria-pressed={pretty} onClick={() => setPretty(!pretty)}>
+            Format
+          </button>
+        )}
+        <span class="hint">{count(bytes)} bytes</span>
       </div>
       {headers && (
         <pre class="json" tabIndex={0} role="group" aria-label="Headers">
@@ -283,9 +303,32 @@ function Exact({ request }: { request: Shown }) {
             .join('\n')}
         </pre>
       )}
-      {pretty ? <JsonTree value={JSON.parse(text) as Json} /> : <LongText label="Body" text={text} />}
+      {isWhole && pretty ? (
+        <JsonTree value={JSON.parse(body.text) as Json} />
+      ) : (
+        <LongText
+          label="Body"
+          text={body.text}
+          length={body.length}
+          more={async () => {
+            const next = await request.bodyPart(body.text.length, bodyPage)
+            setBody({ text: body.text + next.text, length: body.length })
+          }}
+        />
+      )}
     </div>
   )
+}
+
+async function wholeBody(request: Shown, { text, length }: { text: string; length: number }): Promise<string> {
+  const parts = [text]
+  for (let from = text.length; from < length;) {
+    const { text: next } = await request.bodyPart(from, bodyPage)
+    if (next === '') break
+    parts.push(next)
+    from += next.length
+  }
+  return parts.join('')
 }
 
 /** The prompt that a local model's chat template makes from the request. */
@@ -312,22 +355,42 @@ function ModelPrompt({ request }: { request: Shown }) {
           Copy the prompt
         </button>
       </div>
-      <LongText label="Prompt as the model sees it" text={found.text} />
+      <LongText label="Prompt as the model sees it" text={found.text} length={found.text.length} />
     </div>
   )
 }
 
-function LongText({ label, text }: { label: string; text: string }) {
-  const [all, setAll] = useState(false)
-  const shownText = all ? text : text.slice(0, 50_000)
+/** Laying out megabytes of text at once would stop the page. */
+const textAtOnce = 50_000
+
+interface LongTextProps {
+  label: string
+  /** The text as far as it is loaded. */
+  text: string
+  length: number
+  more?: () => Promise<void>
+}
+
+function LongText({ label, text, length, more }: LongTextProps) {
+  const [limit, setLimit] = useState(textAtOnce)
+  const hidden = length - Math.min(limit, text.length)
   return (
     <>
       <pre class="json wrap" tabIndex={0} role="group" aria-label={label}>
-        {shownText}
+        {text.slice(0, limit)}
       </pre>
-      {shownText.length < text.length && (
-        <button type="button" class="more" onClick={() => setAll(true)}>
-          Show all
+      {hidden > 0 && (
+        <button
+          type="button"
+          class="more"
+          onClick={() =>
+            void attempt(async () => {
+              if (limit + textAtOnce > text.length) await more?.()
+              setLimit(limit + textAtOnce)
+            })
+          }
+        >
+          {plural(hidden, 'more character')} hidden
         </button>
       )}
     </>

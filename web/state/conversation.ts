@@ -19,7 +19,7 @@ import type {
 import { dropListed, updateListed } from './conversations.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { attempt, status } from './session.ts'
-import { addTo, isOnPath, newestLeaf, pathTo, treeOf, updated, withOlder, type Tree } from './tree.ts'
+import { addTo, isOnPath, newestLeaf, pathTo, treeOf, updated, addOlder, type Tree } from './tree.ts'
 
 export const current = signal<ConversationView | undefined>(undefined)
 /** Settings of a conversation that has no message yet, and so does not exist yet. */
@@ -58,7 +58,7 @@ export const exchangeOfReply = computed(() => {
 
 const pageSize = 60
 /** Entries of the tree: first what can be seen, and then the rest. */
-const treePage = { first: 1000, next: 10_000 }
+const treePage = { first: 1000, next: 2000 }
 /** The rest of the tree, while it is being loaded. */
 let restOfTree: Promise<void> | undefined
 let stopWatching: (() => void) | undefined
@@ -199,21 +199,21 @@ export async function loadTree(id: string): Promise<void> {
   if (!known) restOfTree = loadOlder(id, outline.before)
 }
 
-/** The entries before one, page by page. */
+/** The entries before one, page by page. The list is laid out again at each update, so there are few of them. */
 async function loadOlder(id: string, from: string | null): Promise<void> {
   await attempt(async () => {
+    let shownSize = tree.value.byId.size
     for (let before = from; before !== null;) {
       const page = await api.tree(id, { limit: treePage.next, before })
       if (current.value?.id !== id) return
-      tree.value = withOlder(tree.value, page.entries)
+      addOlder(tree.value, page.entries)
       before = page.before
+      const { size } = tree.value.byId
+      if (before !== null && size < 4 * shownSize) continue
+      tree.value = { ...tree.value }
+      shownSize = size
     }
   })
-}
-
-/** Resolves when the whole tree is known. */
-export async function treeLoaded(): Promise<void> {
-  await restOfTree
 }
 
 /** Events of a run may be ahead of the known head: then the displayed position stays. */
@@ -240,7 +240,7 @@ export function place(entry: Entry): void {
   if (addTo(tree.value, { id, parentId, depth, role: message.role, at })) tree.value = { ...tree.value }
 }
 
-export function keep(items: readonly Entry[]): void {
+function keep(items: readonly Entry[]): void {
   const all = new Map(entries.value)
   for (const item of items) all.set(item.id, item)
   entries.value = all
@@ -267,7 +267,7 @@ export async function loadAround(entryId: string): Promise<void> {
 
 export async function jumpTo(entryId: string): Promise<void> {
   const id = current.value?.id
-  if (!tree.value.byId.has(entryId)) await treeLoaded()
+  if (!tree.value.byId.has(entryId)) await restOfTree
   if (!tree.value.byId.has(entryId) || current.value?.id !== id) return
   batch(() => {
     if (!isOnPath(tree.value, entryId, leaf.value)) {

@@ -3,41 +3,45 @@
 
 import type { Entry, EntryOutline } from '../api/types.ts'
 
+/** At least one entry. */
+type Group = [EntryOutline, ...EntryOutline[]]
+
 export interface Row {
   key: string
   role: EntryOutline['role']
   /** The entry, then the tool results that belong to it. */
-  outlines: EntryOutline[]
+  outlines: Group
   /** Absent if not loaded yet. */
   entry: Entry | undefined
   results: Entry[]
 }
 
 let lastPath: readonly EntryOutline[] = []
-let groups: EntryOutline[][] = []
-let lastRows = new Map<string, Row>()
+let lastRows: Row[] = []
 
 export function rowsOf(path: readonly EntryOutline[], entries: ReadonlyMap<string, Entry>): Row[] {
-  const isSamePath = path === lastPath
-  if (!isSamePath) groups = groupsOf(path)
+  const groups = path === lastPath ? lastRows.map((row) => row.outlines) : groupsOf(path)
+  // At the same index after new entries, and elsewhere after older ones.
+  let byKey: Map<string, Row> | undefined
+  const rows = groups.map((group, i) => {
+    const key = group[0].id
+    let old = lastRows[i]
+    if (old?.key !== key) {
+      byKey ??= new Map(lastRows.map((row) => [row.key, row]))
+      old = byKey.get(key)
+    }
+    return old && isCurrent(old, group, entries) ? old : rowOf(group, entries)
+  })
   lastPath = path
-  const rows: Row[] = []
-  for (const group of groups) {
-    const [first] = group
-    if (!first) continue
-    const old = lastRows.get(first.id)
-    rows.push(old && isCurrent(old, group, entries) ? old : rowOf(first, group, entries))
-  }
-  if (!isSamePath) lastRows = new Map()
-  for (const row of rows) lastRows.set(row.key, row)
+  lastRows = rows
   return rows
 }
 
-function groupsOf(path: readonly EntryOutline[]): EntryOutline[][] {
-  const made: EntryOutline[][] = []
+function groupsOf(path: readonly EntryOutline[]): Group[] {
+  const made: Group[] = []
   for (const outline of path) {
     const last = made.at(-1)
-    const role = last?.[0]?.role
+    const role = last?.[0].role
     if (last && outline.role === 'tool' && (role === 'assistant' || role === 'tool')) last.push(outline)
     else made.push([outline])
   }
@@ -54,7 +58,8 @@ function isCurrent(row: Row, group: readonly EntryOutline[], entries: ReadonlyMa
   return at === row.results.length
 }
 
-function rowOf(first: EntryOutline, group: EntryOutline[], entries: ReadonlyMap<string, Entry>): Row {
-  const results = group.slice(1).flatMap(({ id }) => entries.get(id) ?? [])
-  return { key: first.id, role: first.role, outlines: group, entry: entries.get(first.id), results }
+function rowOf(group: Group, entries: ReadonlyMap<string, Entry>): Row {
+  const { id, role } = group[0]
+  const results = group.length === 1 ? [] : group.slice(1).flatMap((outline) => entries.get(outline.id) ?? [])
+  return { key: id, role, outlines: group, entry: entries.get(id), results }
 }

@@ -1,9 +1,9 @@
 // What is the same for the whole session: the server, the models, and the theme.
 
-import { computed, effect, signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { failureOf, hasKey } from '../api/client.ts'
 import { api } from '../api/routes.ts'
-import type { Failure, ModelView, Price, ProviderView, StatusView } from '../api/types.ts'
+import type { Failure, ModelView, ProviderView, StatusView } from '../api/types.ts'
 
 export const status = signal<StatusView | undefined>(undefined)
 export const providers = signal<ProviderView[]>([])
@@ -17,12 +17,6 @@ effect(() => {
   document.documentElement.dataset['theme'] = theme.value
   localStorage.setItem('synapse-theme', theme.value)
 })
-
-const prices = computed(() => new Map(models.value.map((model) => [model.model, model.price as Price | undefined])))
-
-export function priceOf(model: string): Price | undefined {
-  return prices.value.get(model)
-}
 
 export function providerName(id: string): string {
   return providers.value.find((provider) => provider.id === id)?.name ?? id

@@ -15,20 +15,42 @@ export function treeOf(entries: readonly EntryOutline[]): Tree {
 }
 
 /**
- * With the newest entries, as the server sent them. Known entries before the first of them stay before; a log is
- * append-only, so the others have come since the request. Undefined if nothing shows how both belong together.
+ * With the newest entries, as the server sent them. A log is append-only: a known entry that is not among them is older
+ * than the first of them, or has come since the request. Undefined if nothing shows how both belong together.
  */
 export function updated(tree: Tree, entries: readonly EntryOutline[], isWhole: boolean): Tree | undefined {
-  const known = [...tree.byId.values()]
-  const sent = new Set(entries.map(({ id }) => id))
-  const met = known.findIndex(({ id }) => sent.has(id))
-  if (met < 0 && known.length > 0 && !isWhole) return undefined
-  return treeOf([...known.slice(0, Math.max(0, met)), ...entries, ...known.slice(Math.max(0, met))])
+  const isMet = entries.some(({ id }) => tree.byId.has(id))
+  if (!isMet && tree.byId.size > 0 && !isWhole) return undefined
+  const places = new Map(entries.map(({ id }, i) => [id, i]))
+  const start = entries[0]?.at ?? ''
+  const placeOf = (id: string) => places.get(id) ?? ((tree.byId.get(id)?.at ?? '') < start ? -1 : entries.length)
+  for (const entry of entries) {
+    const old = tree.byId.get(entry.id)
+    if (old?.parentId === entry.parentId && old.depth === entry.depth) continue
+    if (old) removeFrom(tree, old)
+    addTo(tree, entry)
+    tree.children.get(entry.parentId)?.sort((a, b) => placeOf(a) - placeOf(b))
+  }
+  return { ...tree }
 }
 
-/** With entries that come before all known ones. */
-export function withOlder(tree: Tree, entries: readonly EntryOutline[]): Tree {
-  return treeOf([...entries, ...tree.byId.values()])
+/** Its position was a guess. */
+function removeFrom(tree: Tree, { id, parentId }: EntryOutline): void {
+  tree.byId.delete(id)
+  const others = (tree.children.get(parentId) ?? []).filter((one) => one !== id)
+  if (others.length > 0) tree.children.set(parentId, others)
+  else tree.children.delete(parentId)
+}
+
+/** Adds entries that come before all known ones. */
+export function addOlder(tree: Tree, entries: readonly EntryOutline[]): void {
+  for (const entry of entries.toReversed()) {
+    if (tree.byId.has(entry.id)) continue
+    tree.byId.set(entry.id, entry)
+    const siblings = tree.children.get(entry.parentId)
+    if (siblings) siblings.unshift(entry.id)
+    else tree.children.set(entry.parentId, [entry.id])
+  }
 }
 
 /** Whether it was new. */
@@ -63,6 +85,7 @@ export function newestLeaf(tree: Tree, id: string): string {
   return leaf
 }
 
-export function isOnPath(tree: Tree, ancestor: string, leaf: string | null): boolean {
-  return pathTo(tree, leaf).some((entry) => entry.id === ancestor)
+export function isOnPath({ byId }: Tree, ancestor: string, leaf: string | null): boolean {
+  for (let at = leaf; at !== null; at = byId.get(at)?.parentId ?? null) if (at === ancestor) return byId.has(at)
+  return false
 }

@@ -8,6 +8,9 @@ import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, treeQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView } from '../views.ts'
 
+/** Entries of the tree that are read in a few milliseconds: such a page does not wait for longer tasks. */
+const shortPage = 2000
+
 export const historyRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -41,7 +44,8 @@ export const historyRoutes: readonly Route[] = [
       const before = query.before === undefined ? undefined : await store.entry(owner, query.before)
       if (query.before !== undefined && before?.conversationId !== id) throw missing('entry', query.before)
       const task = { do: 'tree', place: { owner, conversationId: id }, query } as const
-      return longAnswer(await server.longTasks.run(store, task, isLong(conversation)))
+      const isLongPage = isLong(conversation) && (query.limit ?? Infinity) > shortPage
+      return longAnswer(await server.longTasks.run(store, task, isLongPage))
     },
   }),
   route({

@@ -7,18 +7,28 @@ import { json, longAnswer, privateHeaders } from '../answer.ts'
 import type { ServerContext } from '../context.ts'
 import { clientRequestOf, withClientRequest } from '../doors/client-request.ts'
 import { addSpend } from '../keys.ts'
-import { assembledFor, historyAt, type NextPlace, type PrepareTarget } from '../long-read-tasks.ts'
+import { inspectionView } from '../inspect/view.ts'
+import type { InspectTask } from '../inspect/inspection.ts'
+import {
+  assembledFor,
+  historyAt,
+  type KnownProviders,
+  type NextPlace,
+  type PrepareTarget,
+} from '../prepared-request.ts'
 import { allowModel } from '../principal.ts'
 import { isLong } from '../long-tasks.ts'
 import { missing, route, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage, type WholeSettings } from '../run-settings.ts'
 import { runTools } from '../run-tools.ts'
 import {
+  inspectRequest,
   resumeRequest,
   overlayChange,
   pageQuery,
   prepareRequest,
   promptRequest,
+  type InspectRequest,
   type NextRequest,
   type PrepareRequest,
 } from '../schema.ts'
@@ -60,6 +70,33 @@ export const sentRoutes: readonly Route[] = [
     async handle({ server, owner, body }) {
       const place = nextPlace(owner, { id: notStored, head: null }, body)
       return prepared(server, place, mergeSettings(server, owner, {}, body.settings), body, 0)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/conversations/{id}/inspect',
+    access: 'read',
+    summary: 'Requests piece by piece, the next one or sent ones, side by side; in pages',
+    body: inspectRequest,
+    answer: { status: 200, description: 'The totals, and a page of lines.', schema: inspectionView },
+    async handle({ server, owner, param, body }) {
+      const id = param('id')
+      const conversation = await server.store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
+      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
+      return inspection(server, nextPlace(owner, conversation, body), settings, body, conversation.entries)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/inspect',
+    access: 'read',
+    summary: 'The first request of a new conversation, piece by piece',
+    body: inspectRequest,
+    answer: { status: 200, description: 'The totals, and a page of lines.', schema: inspectionView },
+    async handle({ server, owner, body }) {
+      const place = nextPlace(owner, { id: notStored, head: null }, body)
+      return inspection(server, place, mergeSettings(server, owner, {}, body.settings), body, 0)
     },
   }),
   route({
@@ -240,10 +277,28 @@ async function prepared(
 ): Promise<globalThis.Response> {
   const targets: PrepareTarget[] = []
   for (const target of wanted) targets.push(await targetOf(server, place, { ...settings, ...target }))
-  const { rows, env, aliases, offline } = server
-  const known = { rows, env: { ...env }, ...(aliases && { aliases }), offline }
+  const known = knownTo(server)
   const task = { do: 'prepare', place, targets, known, ...(messages && { messages }) } as const
   return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
+}
+
+/** `entries`: how many the conversation has. */
+async function inspection(
+  server: ServerContext,
+  place: NextPlace,
+  settings: WholeSettings,
+  { requests: wanted, lines, body }: InspectRequest,
+  entries: number,
+): Promise<globalThis.Response> {
+  const requests: InspectTask['requests'][number][] = []
+  for (const one of wanted)
+    requests.push('exchangeId' in one ? one : await targetOf(server, place, { ...settings, ...one }))
+  const task: InspectTask = { do: 'inspect', place, requests, known: knownTo(server), lines, ...(body && { body }) }
+  return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
+}
+
+function knownTo({ rows, env, aliases, offline }: ServerContext): KnownProviders {
+  return { rows, env: { ...env }, ...(aliases && { aliases }), offline }
 }
 
 /** With the tools themselves, as far as a request describes them. */

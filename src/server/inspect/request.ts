@@ -1,9 +1,11 @@
 // One request as the inspector shows it, sent or not: its pieces with their source, tokens, price and notes, the
 // expected cache hit, and the difference from the previous one.
 
-import type { JsonObject, Message, Note, Price } from '../api/types.ts'
+import type { Note } from '../../core/context.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
+import { ratesFor, type Price } from '../../providers/price.ts'
 import { fragmentsOf, type Fragment } from './fragments.ts'
-import { ratesFor } from '../../src/providers/price.ts'
 import { weigh } from './weigh.ts'
 
 type Change = 'same' | 'changed' | 'new'
@@ -65,21 +67,20 @@ export function inspect(asked: ToInspect): Inspected {
   const price = asked.price && ratesFor(asked.price, sum(sizes) * ratio)
   const places = placesByPath(origins)
   const old = before && fragmentsOf(before)
-  const oldTexts = new Map(old?.map((fragment) => [fragment.path, withoutMarks(fragment)]))
+  const oldOnes = new Map(old?.map((fragment) => [fragment.path, fragment]))
   const notesAt = notesByPlace(notes, history.length)
   const noted = new Set<Note>()
   let isPrefix = isSameModel && old !== undefined
 
   const pieces = fragments.map((fragment, i): Piece => {
     const tokens = Math.round((sizes[i] ?? 0) * ratio)
-    const was = oldTexts.get(fragment.path)
-    const change: Change = was === undefined ? 'new' : was === withoutMarks(fragment) ? 'same' : 'changed'
+    const was = oldOnes.get(fragment.path)
+    const change: Change = !was ? 'new' : withoutMarks(was) === withoutMarks(fragment) ? 'same' : 'changed'
     if (fragment.kind !== 'settings' && change !== 'same') isPrefix = false
     const cached = isPrefix && fragment.kind !== 'settings'
     const mine = [...(places.get(fragment.path) ?? [])]
     const about = [...new Set(mine.flatMap((place) => notesAt.get(place) ?? []))].filter((note) => !noted.has(note))
     for (const note of about) noted.add(note)
-    const earlier = change === 'changed' ? old?.find((one) => one.path === fragment.path) : undefined
     const rate = cached ? (price?.cacheRead ?? price?.input) : price?.input
     return {
       ...fragment,
@@ -88,7 +89,7 @@ export function inspect(asked: ToInspect): Inspected {
       notes: about,
       cached,
       ...(old && { change }),
-      ...(earlier && { before: earlier }),
+      ...(was && change === 'changed' && { before: was }),
       ...(rate !== undefined && fragment.kind !== 'settings' && { price: (rate * tokens) / 1e6 }),
     }
   })
@@ -136,10 +137,13 @@ function forget(piece: Piece, price: Pick<Price, 'input'> | undefined): void {
 
 /** Cache marks move with the end of a request; the marked content stays the same. */
 function withoutMarks({ value }: Fragment): string {
-  return JSON.stringify(value, (name, inner: unknown) => (cacheMarks.has(name) ? undefined : inner))
+  const text = JSON.stringify(value)
+  // Calling back for each value takes ten times as long.
+  if (!cacheMarks.some((mark) => text.includes(mark))) return text
+  return JSON.stringify(value, (name, inner: unknown) => (cacheMarks.includes(name) ? undefined : inner))
 }
 
-const cacheMarks = new Set(['cache_control', 'prompt_cache_breakpoint'])
+const cacheMarks = ['cache_control', 'prompt_cache_breakpoint']
 
 /** A note concerns the message at its position, or each message in a range. */
 function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[]> {

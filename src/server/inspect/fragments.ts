@@ -1,7 +1,7 @@
 // A request body of any wire, split into readable pieces: each tool, the system prompt, each message. They come in the
 // order in which providers read and cache them: tools, system, messages.
 
-import type { Json, JsonObject } from '../api/types.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 type FragmentKind = 'settings' | 'tool' | 'system' | 'message'
 type Speaker = 'system' | 'user' | 'assistant' | 'tool'
@@ -53,8 +53,4 @@ function spokenBy(item: Json): { speaker: Speaker } {
     return { speaker: type === 'model_output' ? 'assistant' : 'tool' }
   }
   return { speaker: 'assistant' }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

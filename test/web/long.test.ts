@@ -1,0 +1,69 @@
+// A long conversation whose messages are all sent: the page loads and draws a part of it at a time.
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import type { Message } from '../../src/core/message.ts'
+import { pageTest, seen, site } from './page-test.ts'
+
+const most = { elements: 5000, bytes: 1_500_000 }
+
+pageTest('the inspector of a long request loads and draws a part of it, and more on request', async ({ page }) => {
+  const length = 5000
+  const id = await longConversation(length)
+  const sizes: Promise<number>[] = []
+  page.on('response', (response) => {
+    if (/\/(inspect|tree|entries)/.test(response.url())) sizes.push(response.body().then((body) => body.length))
+  })
+  await page.goto(`${site.url}/c/${id}`)
+  await page.getByRole('button', { name: 'Inspector', exact: true }).click()
+  await seen(page.locator('.band'), `Note ${length - 1}`)
+  await page.locator(`[aria-setsize="${length}"]`).first().waitFor()
+  assert.ok((await page.locator('*').count()) < most.elements)
+  const titles = await titlesOn(page)
+  assert.deepEqual([titles[0], titles[1], titles[2], titles.at(-2)], ['Settings', 'Tools', '#1', `#${length}`])
+  for (const size of await Promise.all(sizes)) assert.ok(size < most.bytes, `an answer of ${size} bytes`)
+
+  const more = page.getByRole('button', { name: /more lines hidden/ })
+  await page.locator('.inspector-body').evaluate((body) => body.scrollTo(0, 0))
+  for (let shown = titles.length; shown < 1000; shown += 200) {
+    await more.click()
+    await page
+      .locator('.band')
+      .nth(shown + 199)
+      .waitFor({ state: 'attached' })
+  }
+  const places = (await titlesOn(page)).flatMap((title) => (title.startsWith('#') ? [Number(title.slice(1))] : []))
+  const hidden = Number((await more.innerText()).replaceAll(/\D/g, ''))
+  const start = places.findIndex((place, i) => place !== i + 1)
+  assert.equal((places[start] ?? 0) - start - 1, hidden)
+  assert.deepEqual(
+    places.slice(start),
+    Array.from({ length: length + 1 - start - hidden }, (_, i) => start + hidden + i + 1),
+  )
+
+  await page.getByLabel('Exact body').check()
+  await page.getByRole('group', { name: 'Body' }).locator('summary', { hasText: '5,001 items' }).click()
+  await page.getByRole('button', { name: /more items hidden/ }).waitFor()
+  assert.ok((await page.locator('*').count()) < most.elements)
+})
+
+async function titlesOn(page: Page): Promise<string[]> {
+  return page.locator('.band-title').allInnerTexts()
+}
+
+async function longConversation(length: number): Promise<string> {
+  const settings = { model: 'openai/large-model', protocol: 'openai-chat', policy: 'full' }
+  const { id } = await site.store.createConversation('local', { title: 'Long', settings })
+  const origin = { protocol: 'openai-chat', provider: 'openai', model: 'large-model' } as const
+  const messages = Array.from({ length }, (_, i): Message => {
+    const parts = [{ type: 'text' as const, text: `Note ${i}` }]
+    if (i % 2 === 0) return { role: 'user', parts }
+    return { role: 'assistant', parts, native: [], origin, stop: { reason: 'done' } }
+  })
+  await site.store.appendAll(
+    'local',
+    id,
+    messages.map((message) => ({ message })),
+  )
+  return id
+}
