@@ -106,7 +106,7 @@ pageTest('a sent request is shown unchanged, with the predicted and the reported
 
 pageTest('the sums of a conversation count every request, also those that are not loaded', async ({ page }) => {
   await page.route(/exchanges\?limit=100$/, (route) =>
-    route.continue({ url: route.request().url().replace('100', '1') }),
+    route.continue({ url: route.request().url().replace('limit=100', 'limit=1') }),
   )
   await ask(page, 'What time is it?')
   await seen(replies(page), 'clock answered')
