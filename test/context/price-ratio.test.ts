@@ -37,4 +37,10 @@ test('the price of a cache follows from the price list, the kind of cache and th
   assert.equal(cacheTtlFor({ caching: marks, price: short }, gaps, 1000, 100), '5m')
   assert.equal(cacheTtlFor({ caching: marks, price }, { ...gaps, within: 1 }, 1000, 100), '5m')
   assert.equal(cacheTtlFor({ caching: marks, price }, { ...gaps, requests: 0 }, 1000, 100), '5m')
+  // Of two requests in four after a pause, 1.1 of 1,000 tokens is lost each time: 550 for each request. An hour costs 0.8
+  // more for what is added, and for 1,000 after each longer pause, of which there is one in four: as much at 437.5.
+  const often = { requests: 4, within: 2, beyond: 1 }
+  assert.equal(cacheTtlFor({ caching: marks, price }, often, 1000, 437), '1h')
+  assert.equal(cacheTtlFor({ caching: marks, price }, often, 1000, 438), '5m')
+  assert.equal(cacheTtlFor({ caching: marks, price }, { ...often, beyond: 3 }, 1000, 0), '5m')
 })
