@@ -81,8 +81,7 @@ function isStream(value: unknown): value is AsyncIterable<unknown> {
 
 function asJson(value: unknown): Json | undefined {
   try {
-    const text = JSON.stringify(value)
-    return text === undefined ? undefined : (JSON.parse(text) as Json)
+    return JSON.parse(JSON.stringify(value)) as Json
   } catch {
     return undefined
   }

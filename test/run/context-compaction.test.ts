@@ -103,7 +103,8 @@ test('what a summary was made of is no longer sent, and everything else is', asy
     {
       reply: (situation) => {
         const text = toSummarise(situation)
-        if (text === undefined) return { parts: [{ type: 'text', text: 'Yes.' }] }
+        const fruit = /one (\w+)\?/.exec(textOf(situation.messages.at(-1)?.parts ?? []))?.[1]
+        if (text === undefined) return { parts: [{ type: 'text', text: `Here is the ${fruit}.` }] }
         asked.push(text)
         return {
           parts: [
@@ -130,10 +131,14 @@ test('what a summary was made of is no longer sent, and everything else is', asy
     await chat.say(`And one ${fruit}?`)
   }
   const sent = JSON.stringify(chat.bodies().at(-1))
-  const places = fruits.map((fruit) => [...asked, sent].flatMap((text, i) => (text.includes(fruit) ? [i] : [])))
+  const placesOf = (said: string) => [...asked, sent].flatMap((text, i) => (text.includes(said) ? [i] : []))
   assert.deepEqual(
-    places,
+    fruits.map((fruit) => placesOf(`one ${fruit}`)),
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2].map((place) => [place]),
+  )
+  assert.deepEqual(
+    fruits.slice(0, -1).map((fruit) => placesOf(`the ${fruit}`)),
+    [0, 0, 0, 1, 1, 1, 1, 2, 2].map((place) => [place]),
   )
 })
 

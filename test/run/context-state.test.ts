@@ -158,6 +158,17 @@ for (const who of stateful) {
     assert.equal((await chat.overlays('stateless')).length, 1)
   })
 
+  test(`${name} without storage for this account may say so at the first request`, { skip: undocumented }, async () => {
+    const chat = await started(who)
+    chat.emulator.order({ status: 400, body: refusal ?? null })
+    assert.equal((await chat.say('One.')).outcome, 'done')
+    const [first, second] = chat.bodies()
+    assert.ok(first?.['store'] === true || first?.['thread'] !== undefined)
+    assert.ok(second && second['store'] !== true && second['thread'] === undefined)
+    assert.equal(chat.bodies().length, 2)
+    assert.equal((await chat.overlays('stateless')).length, 1)
+  })
+
   test(`${name} that has forgotten is sent everything, in the same call`, async () => {
     const chat = await started(who)
     await chat.say('My name is Ada.')

@@ -9,7 +9,7 @@ import type { Tool } from '../../src/core/tool.ts'
 import { argsHashOf } from '../../src/run/approval.ts'
 import { checkAnswer } from '../../src/run/check-answer.ts'
 import { checkInput, findingsOf } from '../../src/run/check-input.ts'
-import { defineTool } from '../../src/run/define-tool.ts'
+import { defineTool, findingOf } from '../../src/run/define-tool.ts'
 import { readCall } from '../../src/run/tool-step.ts'
 import { call } from '../histories.ts'
 
@@ -103,6 +103,15 @@ describe('arguments', () => {
     assert.equal(plain.ask, true)
     assert.deepEqual(Object.keys(plain).toSorted(), ['ask', 'input', 'name', 'read', 'run'])
   })
+})
+
+test('a finding names its place as a library gives it: keys, indexes and symbols', () => {
+  const path = [{ key: 'list' }, 0, { key: 1 }, Symbol('s'), 'a']
+  assert.deepEqual(findingOf({ path, message: 'is wrong' }), {
+    path: ['list', 0, 1, 'Symbol(s)', 'a'],
+    message: 'is wrong',
+  })
+  assert.deepEqual(findingOf({ message: 'is wrong' }), { path: [], message: 'is wrong' })
 })
 
 test('an answer is read out of a code block, and a problem says what is wrong', async () => {

@@ -37,6 +37,19 @@ describe('recall', () => {
       ],
     },
     reply('done', { type: 'refusal', text: 'no' }, { type: 'compaction', text: 'c' }, onePixel),
+    {
+      role: 'tool',
+      parts: [
+        { type: 'tool-result', callId: 'b', name: 'read', output: [{ type: 'text', text: 'broken' }], failed: true },
+        {
+          type: 'tool-result',
+          callId: 'c',
+          name: 'read',
+          output: [{ type: 'text', text: 'n is 1' }],
+          value: { n: 1, m: 2 },
+        },
+      ],
+    },
   )
   const hit = (n: number) => ({ entryId: `e${n}`, kind: 'text', at: 't', snippet: `s${n}` })
   const store = (found: Record<string, object[]>) =>
@@ -64,6 +77,10 @@ describe('recall', () => {
     await assert.rejects(async () => ask({ id: '9' }), /no tool use #9/)
   })
 
+  test('only reads, so that a call of it that was interrupted is run again', () => {
+    assert.equal(recallTool(store({}), 'o', 'c').repeatable, true)
+  })
+
   test('reads an entry by its id, and refuses one that is not there', async () => {
     assert.deepEqual(await ask({ entry: 'e3' }), {
       entry: 'e3',
@@ -73,6 +90,7 @@ describe('recall', () => {
     })
     assert.equal((await ask({ id: 'e0' }))['text'], 'q', 'even under the name of a number')
     assert.equal((await ask({ entry: 'e1' }))['text'], 'read was called with {"path":"p"}')
+    assert.equal((await ask({ entry: 'e4' }))['text'], 'read failed: broken\nread gave: {"n":1,"m":2}')
     await assert.rejects(async () => ask({ entry: 'zz' }), /no entry zz/)
     for (const nothing of [{}, { query: ' ' }, 'text', { id: 1 }] as Json[]) {
       await assert.rejects(async () => ask(nothing), /give a query/)
