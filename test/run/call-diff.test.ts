@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { callDiff } from '../../src/run/call-diff.ts'
+import { fileContent } from '../../src/run/file-content.ts'
 
 const before = () => 'one\ntwo\nthree'
 const missing = () => undefined
@@ -44,4 +48,20 @@ test('a diff of exactly 2,000 lines is shown whole, a longer one says how much i
     signs(callDiff({ name: 'write', input: { path: 'a', content: 'x\n'.repeat(count).slice(0, -1) } }, missing)) ?? []
   assert.deepEqual([lines(2000).length, lines(2000).at(-1)], [2000, '+x'])
   assert.deepEqual([lines(2003).length, lines(2003).at(-1)], [2001, '…3 more lines'])
+})
+
+test('of a file the text is read up to 1 MiB, and nothing of a folder, of bytes that are no text, or of no file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-content-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const contentOf = (content: string) => {
+    writeFileSync(join(folder, 'file'), content)
+    return fileContent(join(folder, 'file'))
+  }
+  assert.equal(contentOf('é'), 'é')
+  assert.equal(contentOf(''), '')
+  assert.equal(contentOf('x'.repeat(1024 * 1024))?.length, 1024 * 1024)
+  assert.equal(contentOf('x'.repeat(1024 * 1024 + 1)), undefined)
+  assert.equal(contentOf('a\0b'), undefined)
+  assert.equal(fileContent(folder), undefined)
+  assert.equal(fileContent(join(folder, 'none')), undefined)
 })

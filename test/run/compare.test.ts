@@ -97,3 +97,47 @@ test('without a new message the last one is answered again, as an alternative to
   assert.equal((await chat.tree()).filter((entry) => entry.parentId === entryId).length, 2)
   await assert.rejects(chat.compare([], 'Hello?'), /1 to 4 models/)
 })
+
+test('a comparison takes one to four models and one question, and what it refuses leaves the conversation free', async () => {
+  const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
+  await assert.rejects(chat.compare([], 'Hello.'), /takes 1 to 4 models, not 0/)
+  const five = Array<string>(5).fill('openai/gpt-5.6')
+  await assert.rejects(chat.compare(five, 'Hello.'), /takes 1 to 4 models, not 5/)
+  await assert.rejects(chat.compare(models, 7 as never), /A message is a text or a list of parts/)
+  await assert.rejects(chat.compare(models), /There is no message to answer again/)
+  assert.deepEqual(await chat.history(), [])
+  const { candidates, ended } = await chat.compare([...five.slice(0, 3), 'mistral'], 'Hello.')
+  assert.throws(() => candidates[0]?.run.steer('More.'), /A comparison takes one question/)
+  assert.equal((await ended).length, 4)
+  assert.equal((await chat.info()).title, 'Hello.')
+  assert.equal((await chat.send('And now?').ended).outcome, 'done')
+})
+
+test('the conversation continues from the first whole answer, from a partial one only if there is no other', async () => {
+  for (const failing of [['anthropic'], ['anthropic', 'openai', 'google']]) {
+    const { chat } = await start(
+      { model: 'anthropic/claude-opus-5', tools: [] },
+      {
+        emulation: {
+          reply: () => ({ parts: [{ type: 'text', text: 'one two three four five six seven' }] }),
+          piece: 4,
+        },
+      },
+    )
+    const { candidates, ended, entryId } = await chat.compare(models, 'Hello.', { guards: {} })
+    for (const { model, run } of candidates) {
+      if (!failing.some((provider) => model.startsWith(provider))) continue
+      void (async () => {
+        for await (const event of run)
+          if (event.type === 'reply-event' && event.event.type === 'part-delta') run.abort()
+      })()
+    }
+    const ends = await ended
+    assert.deepEqual(
+      ends.map(({ outcome }) => outcome),
+      models.map((model) => (failing.some((provider) => model.startsWith(provider)) ? 'cancelled' : 'done')),
+    )
+    for (const { leaf } of candidates) assert.notEqual(leaf(), entryId)
+    assert.equal((await chat.history()).at(-1)?.id, candidates[0]?.leaf())
+  }
+})

@@ -190,3 +190,34 @@ test('the next request is shown with the agents that the conversation can be han
   const { body } = await chat.inspect()
   assert.match(JSON.stringify(body['tools']), /"hand_off_to_bob"/)
 })
+
+test('only a user message of this conversation can be edited, and only an entry of it forked from', async () => {
+  const { chat, synapse } = await start({ model: 'openai/gpt-5.6', tools: [] })
+  await assert.rejects(chat.retry().text(), /There is no message to answer again/)
+  await chat.send('One.').ended
+  const [asked, answered] = (await chat.history()).map(({ id }) => id)
+  const other = await synapse.start({ model: 'openai/gpt-5.6' })
+  await other.send('Elsewhere.').ended
+  const [elsewhere = ''] = (await other.history()).map(({ id }) => id)
+  await assert.rejects(
+    chat.edit(answered ?? '', 'Two.').text(),
+    /is not a user message; only user messages can be edited/,
+  )
+  await assert.rejects(chat.edit(elsewhere, 'Two.').text(), { kind: 'not-found' })
+  await assert.rejects(chat.fork(elsewhere), { kind: 'not-found' })
+  assert.deepEqual(
+    (await chat.history()).map(({ id }) => id),
+    [asked, answered],
+  )
+  await chat.fork(asked ?? '', { name: 'again' })
+  assert.equal((await chat.info()).branch, 'again')
+  assert.equal((await chat.retry().ended).outcome, 'done')
+  assert.equal((await chat.tree()).filter(({ parentId }) => parentId === asked).length, 2)
+  await chat.fork(answered ?? '')
+  assert.equal((await chat.info()).branch, undefined)
+})
+
+test('an empty conversation can be shown', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6' })
+  assert.deepEqual([(await chat.info()).state, await chat.history(), await chat.approvals()], [[], [], []])
+})

@@ -96,3 +96,11 @@ test('counting can be cancelled', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5' })
   await assert.rejects(chat.count({ signal: AbortSignal.abort() }), { kind: 'aborted' })
 })
+
+test('an answer without a number is an error that says so', async () => {
+  for (const body of [{ input_tokens: 'many' }, {}, []]) {
+    const { chat, emulator } = await start({ model: 'anthropic/claude-opus-5' })
+    emulator.order({ status: 200, body })
+    await assert.rejects(chat.count(), { kind: 'malformed-reply', message: 'Anthropic returned no number of tokens.' })
+  }
+})

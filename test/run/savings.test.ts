@@ -6,7 +6,9 @@ import { sizesOf } from '../../src/context/count.ts'
 import { readForecast } from '../../src/context/forecast.ts'
 import { recallSpec } from '../../src/run/recall.ts'
 import { savedBy } from '../../src/run/exchange.ts'
+import { leftOut, usageOf } from '../../src/run/usage.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { clockTool, talk } from './talking.ts'
 
@@ -79,6 +81,57 @@ test('what should be cached is forecast the same by a process that has not sent 
   const { explained: anew } = await chat.look()
   assert.ok(explained.cached > 0)
   assert.equal(anew.cached, explained.cached)
+})
+
+test('usage is the sum of all requests, by model and with those of sub-agents, the most expensive first', async () => {
+  const row = (model: string, cost: number, input: number) => {
+    const counts = { input, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 1 }
+    return { day: '2026-11-15', provider: 'p', model, exchanges: 2, ...counts, cost, unpriced: cost === 0 ? 1 : 0 }
+  }
+  const rows: Record<string, object[]> = {
+    c: [row('a', 1, 10), row('b', 0, 20), row('d', 0, 30)],
+    child: [row('a', 2, 5)],
+  }
+  rows['grandchild'] = [row('e', 5, 1)]
+  const children: Record<string, string[]> = { 'subagent-of:c': ['child'], 'subagent-of:child': ['grandchild'] }
+  const saving = (saved: number) => ({
+    provider: 'p',
+    model: 'a',
+    startedAt: '2026-11-15T12:00:00Z',
+    notes: [{ rule: 'forecast', data: { saved } }],
+  })
+  const pages: Record<string, object> = {
+    first: { items: [saving(0.5), saving(0)], next: 'second' },
+    second: { items: [saving(0.25)] },
+  }
+  const store = {
+    usage: async (_: string, { conversationId }: { conversationId: string }) => rows[conversationId] ?? [],
+    conversations: async (_: string, { label }: { label: string }) => ({
+      items: (children[label] ?? []).map((id) => ({ id })),
+    }),
+    exchanges: async (_: string, __: string, { cursor = 'first' }: { cursor?: string }) => pages[cursor],
+    toolRuns: async () => [{ name: 'recall' }, { name: 'clock' }, { name: 'recall' }],
+  } as unknown as Store
+  const { models, ...total } = await usageOf(store, 'local', 'c')
+  const counts = { input: 66, output: 10, cacheRead: 15, cacheWrite: 20, reasoning: 5 }
+  assert.deepEqual(total, { ...counts, cost: 8, requests: 10, unpriced: 2, saved: 0.75, recalls: 2 })
+  assert.deepEqual(
+    models.map(({ model, cost, input, requests, unpriced }) => [model, cost, input, requests, unpriced]),
+    [
+      ['e', 5, 1, 2, 0],
+      ['a', 3, 15, 4, 0],
+      ['d', 0, 30, 2, 1],
+      ['b', 0, 20, 2, 1],
+    ],
+  )
+  const { rows: saved } = await leftOut(store, 'local', 'c')
+  assert.deepEqual(
+    saved.map((one) => [one.day, one.saved]),
+    [
+      ['2026-11-15', 0.5],
+      ['2026-11-15', 0.25],
+    ],
+  )
 })
 
 test('a conversation says how often something was recalled', async () => {
