@@ -69,6 +69,37 @@ export function assemble(given: RequestDraft): Assembled {
 }
 
 /**
+ * The same for a request that is sent as a client wrote it: encoded only if that is needed, at the end for its origins,
+ * because the client waits. A reply that is bound to its prefix needs it at once.
+ */
+export function assembleLater(given: RequestDraft): Assembled {
+  if (given.target.capabilities.boundReasoning) return assemble(given)
+  const { tools, target } = withServerTools(given.tools ?? [], given.target, given.protocol)
+  const draft = { ...given, tools, target }
+  const { context, seen } = contextOf(draft)
+  const input = sizeOf(seen, estimateHead(context.system, context.tools), target)
+  let encoded: Encoded | undefined
+  const made = (): Encoded => (encoded ??= encodeWithExtraTools(draft, context))
+  return {
+    context,
+    seen,
+    estimate: { input },
+    // Nothing that an encoder would note has happened to it.
+    notes: [],
+    toolNames: {},
+    get path() {
+      return made().path
+    },
+    get body() {
+      return made().body
+    },
+    get origins() {
+      return made().origins
+    },
+  }
+}
+
+/**
  * Tools in `options.extra`, such as a provider's own search, are sent with the tools of the caller. The wire decides
  * their form, so the request is encoded twice.
  */

@@ -10,6 +10,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
 import type { Part } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import type { Assembled } from '../context/assemble.ts'
 import { compactionData } from '../context/overlay-codec.ts'
 import { forecastNote, type Forecast } from '../context/forecast.ts'
 import { originsNote } from '../context/origins.ts'
@@ -34,9 +35,9 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
   const tried = new Set<Remedy>()
   const others: Spending[] = []
   for (let planOptions: PlanOptions = {}; ;) {
-    const planned = await planRequest(run, history, planOptions)
     // A request written by a client cannot be corrected: after a refusal it is written from the log.
     const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
+    const planned = await planRequest(run, history, { ...planOptions, isVerbatim: verbatim !== undefined })
     const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, planned, step)
     others.push(...planned.spent)
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
@@ -111,7 +112,7 @@ async function attempt(
     notes: [
       ...notes,
       ...cutNotes(failure),
-      ...originsNote(prepared.origins),
+      ...originsOf(prepared),
       forecastNote(forecast, usage, saved),
       ...(newState ? [newState] : []),
     ],
@@ -128,6 +129,15 @@ async function attempt(
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
+}
+
+function originsOf(prepared: Assembled): Note[] {
+  try {
+    return originsNote(prepared.origins)
+  } catch {
+    // What was sent as a client wrote it may be something that cannot be encoded.
+    return []
+  }
 }
 
 /** Whether the next thing to be written is that a tool starts. */

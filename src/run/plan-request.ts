@@ -22,6 +22,7 @@ import {
 import { settingsOf, type PolicySettings } from '../settings/policy.ts'
 import {
   assemble,
+  assembleLater,
   baseView,
   estimateHead,
   sentView,
@@ -61,6 +62,8 @@ export interface PlanOptions {
   limit?: number
   /** Send everything, whatever the provider has stored. */
   whole?: boolean
+  /** It is sent as the client wrote it. */
+  isVerbatim?: boolean
   /** Only explain: nothing is recorded, and no summary is requested. */
   look?: boolean
 }
@@ -102,7 +105,7 @@ export async function planRequest(
     ...(facts.ttl === '1h' && { cacheTtl: facts.ttl }),
     ...(keep && { store: true }),
   }
-  const prepared = assemble({
+  const prepared = (planOptions.isVerbatim ? assembleLater : assemble)({
     ...draft,
     decisions,
     target: { ...draft.target, options },

@@ -104,7 +104,7 @@ export interface Encoded {
   /** Tool names that had to be changed: the wire's name → ours. */
   toolNames: Record<string, string>
   /** Where the elements of the body came from; absent if the wire does not report it. */
-  origins?: Origins
+  origins?: Origins | undefined
   /** A digest of everything that the reply will be bound to, if the model binds its reasoning to its prefix. */
   basis?: string
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { readOrigins } from '../../src/context/origins.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -91,6 +92,8 @@ for (const [name, path, query, body] of cases) {
       const [exchange] = (await store.exchanges('local', id)).items
       assert.ok(exchange?.outcome === 'done' && (exchange.usage?.input ?? 0) > 0)
       assert.equal(Buffer.from((await store.blob('local', exchange.bodySha256)) ?? []).toString(), text)
+      // The page shows which entry an element of the body came from.
+      assert.deepEqual(readOrigins(exchange)?.places, [[0]])
     })
   }
 }
@@ -139,15 +142,18 @@ test('only the name of the model is changed where it has to be', async (t) => {
   assert.equal(seen[0]?.body, '{"model":"gpt-5.6","input":"Hi","metadata":{"a":"b"}}')
 })
 
-test('the rest of a body keeps its spaces and numbers, unless another field has the name of the model', async (t) => {
+test('the rest of a body keeps its spaces and numbers, wherever the model is, unless it is there twice', async (t) => {
   const { url, seen } = await watching(t)
   const send = (body: string) =>
     fetch(`${url}/v1/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const rest = ', "input": "Hi", "metadata": {"n": "1"}, "top_p": 1.0 }'
   assert.equal((await send(`{ "model" : "openai/gpt-5.6"${rest}`)).status, 200)
   assert.equal(seen[0]?.body, `{ "model" : "gpt-5.6"${rest}`)
-  assert.equal((await send(`{"model":"openai/gpt-5.6","metadata":{"model":"x"},"input":"Hi"}`)).status, 200)
-  assert.deepEqual(JSON.parse(seen[1]?.body ?? ''), { model: 'gpt-5.6', metadata: { model: 'x' }, input: 'Hi' })
+  const before = '{"metadata": {"model": "x"}, "input": "Hi", "top_p": 1.0, "model": '
+  assert.equal((await send(`${before}"openai/gpt-5.6" }`)).status, 200)
+  assert.equal(seen[1]?.body, `${before}"gpt-5.6" }`)
+  assert.equal((await send('{"model": "none", "input": "Hi", "model": "openai/gpt-5.6"}')).status, 200)
+  assert.equal(seen[2]?.body, '{"model":"gpt-5.6","input":"Hi"}')
 })
 
 test('a conversation passes through as long as its replies did, and is translated after another provider answered', async (t) => {

@@ -19,9 +19,8 @@ const known = prefixes<readonly Group[]>()
 export function grouped(messages: readonly Message[], before: string = ''): Group[] {
   const groups = before === '' ? knownGroups(messages) : []
   let upTo = groups.at(-1)?.hash ?? before
-  const first = groups.reduce((sum, group) => sum + group.messages.length, 0)
   const lists: Message[][] = []
-  for (const message of messages.slice(first)) {
+  for (const message of messages.slice(sizeOf(groups))) {
     const last = lists.at(-1)
     if (message.role === 'assistant' && last?.[0]?.role === 'assistant') last.push(message)
     else lists.push([message])
@@ -36,13 +35,20 @@ export function grouped(messages: readonly Message[], before: string = ''): Grou
 
 /** The groups of an earlier list that are complete in this one. */
 function knownGroups(messages: readonly Message[]): Group[] {
-  const before = known.longest(messages)
-  let end = 0
-  return (before?.value ?? []).filter((group) => {
-    end += group.messages.length
-    const isLast = group.messages[0]?.role !== 'assistant' || messages[end]?.role !== 'assistant'
-    return end <= (before?.shared ?? 0) && isLast
-  })
+  const { shared = 0, value = [] } = known.longest(messages) ?? {}
+  const groups = [...value]
+  // Nearly always all of them: the earlier list is the beginning of this one.
+  for (let end = sizeOf(groups); groups.length > 0; end -= groups.pop()?.messages.length ?? 0) {
+    const isLast = groups.at(-1)?.messages[0]?.role !== 'assistant' || messages[end]?.role !== 'assistant'
+    if (end <= shared && isLast) break
+  }
+  return groups
+}
+
+function sizeOf(groups: readonly Group[]): number {
+  let size = 0
+  for (const { messages } of groups) size += messages.length
+  return size
 }
 
 export function nextHash(before: string, group: readonly Message[]): string {

@@ -2,6 +2,7 @@
 // the stream unchanged, with unknown fields and headers. It is still one exchange in the log, decoded in parallel for
 // the conversation and the bill.
 
+import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
@@ -11,6 +12,7 @@ import { loadService } from '../../wires/list.ts'
 import type { Operation, WireService } from '../../wires/service.ts'
 import { tokenPrefix } from '../../wires/shared/sealed-token.ts'
 import type { BodySink } from '../streamed-body.ts'
+import type { ParsedBody } from './known-bodies.ts'
 import type { Read } from './read-body.ts'
 import type { Visit } from './visit.ts'
 
@@ -47,12 +49,12 @@ export interface RawReply {
 export async function verbatimFor(
   { door, server, request: http, url }: Visit,
   operation: Operation & { do: 'reply' },
-  { body, text, bytes, name, model, request }: Read,
+  { body, sent: given, name, model, request }: Read,
 ): Promise<{ verbatim?: Verbatim }> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
-  if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined || text.includes(tokenPrefix))
-    return {}
+  if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
+  if (given.bytes.includes(tokenPrefix)) return {}
   const { endpoint } = await server.endpoint(model.model, wire)
   const inPath = operation.model !== undefined
   // A stream that is one JSON array is written here.
@@ -60,7 +62,7 @@ export async function verbatimFor(
   const { door: written } = await loadService(wire)
   // Without a last chunk with the usage, the cost of a chat would be unknown.
   if (written?.isUnmetered?.(body) && !endpoint.quirks.noStreamOptions) return {}
-  const sent = passable(endpoint, inPath ? undefined : name, { body, text, bytes })
+  const sent = passable(endpoint, inPath ? undefined : name, body, given)
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -82,21 +84,30 @@ export async function verbatimFor(
 function passable(
   { model, provider, protocol }: Endpoint,
   name: string | undefined,
-  { body, text, bytes }: Pick<Read, 'body' | 'text' | 'bytes'>,
+  body: JsonObject,
+  given: ParsedBody,
 ): Uint8Array | undefined {
   const sent = name === undefined || name === model ? body : { ...body, model }
   const issues = protocol.refuse(sent, { provider: provider.id, model })
   // A new field of the provider is refused by older rules.
   if (issues.some(({ message }) => !isAboutUnknown(message))) return undefined
-  return sent === body ? bytes : Buffer.from(withModel(text, model) ?? JSON.stringify(sent))
+  return sent === body ? given.bytes : withModel(given, sent, model)
 }
 
-/** Nothing else is changed, not even a space. Undefined: the model is not the first field, or not the only one. */
-function withModel(text: string, model: string): string | undefined {
-  const [found, before = ''] = /^(\s*\{\s*"model"\s*:\s*)"[^"\\]*"/.exec(text) ?? []
-  if (found === undefined || text.includes('"model"', found.length)) return undefined
-  return before + JSON.stringify(model) + text.slice(found.length)
+/** Nothing else is changed, not even a space, unless a field is there twice. */
+function withModel({ bytes, model: place }: ParsedBody, body: JsonObject, model: string): Uint8Array {
+  if (!place) return Buffer.from(JSON.stringify(body))
+  const sent = Buffer.concat([
+    bytes.subarray(0, place.start),
+    Buffer.from(JSON.stringify(model)),
+    bytes.subarray(place.end),
+  ])
+  renamed.set(bytes, sent)
+  return sent
 }
+
+/** As long as a body is known: the store compares the next one with it (`bodyCutter`). */
+const renamed = new WeakMap<Uint8Array, Uint8Array>()
 
 function isAboutUnknown(message: string): boolean {
   return /unknown (?:parameter|name)|unrecognized|extra inputs|not permitted/i.test(message)
@@ -241,20 +252,34 @@ function overheard(body: FetchedBody, copy: BodySink): FetchedBody {
 }
 
 /** Specific to one connection, or to decoded content. */
-const ofConnection =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|content-encoding|set-cookie2?)$/
+const ofConnection = new Set(
+  'connection keep-alive te trailer transfer-encoding upgrade content-length content-encoding set-cookie set-cookie2'.split(
+    ' ',
+  ),
+)
 
 /** Credentials and routing headers are for this server only. */
-const ofClient =
-  /^(?:authorization|x-api-key|api-key|x-goog-api-key|cookie2?|host|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|accept-encoding|sec-.*|x-synapse-.*|idempotency-key|expect)$/
+const ofClient = new Set(
+  'authorization x-api-key api-key x-goog-api-key cookie cookie2 host origin referer forwarded x-real-ip via accept-encoding idempotency-key expect'.split(
+    ' ',
+  ),
+)
+
+function isOfConnection(name: string): boolean {
+  return ofConnection.has(name) || name.startsWith('proxy-')
+}
+
+function isOfClient(name: string): boolean {
+  return ofClient.has(name) || /^(?:x-forwarded|sec|x-synapse)-/.test(name)
+}
 
 /** The headers of a client that are passed on to the provider. Those that the provider's row sets are the row's. */
 function passedHeaders(headers: Headers, own: Readonly<Record<string, string>>): Record<string, string> {
   const set = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   const given = [...headers].filter(
     ([name, value]) =>
-      !ofConnection.test(name) &&
-      !ofClient.test(name) &&
+      !isOfConnection(name) &&
+      !isOfClient(name) &&
       (!set.has(name) || name.startsWith('anthropic-')) &&
       !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   )
@@ -262,5 +287,5 @@ function passedHeaders(headers: Headers, own: Readonly<Record<string, string>>):
 }
 
 function returned(headers: FetchedReply['headers']): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => !ofConnection.test(name.toLowerCase())))
+  return Object.fromEntries([...headers].filter(([name]) => !isOfConnection(name.toLowerCase())))
 }

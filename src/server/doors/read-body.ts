@@ -1,16 +1,17 @@
 // The body of a request at a door, checked against the permissions of the key and the limits of the model.
 
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import { estimateHead } from '../../context/assemble.ts'
-import { estimateMessage } from '../../context/count.ts'
+import { sizesOf } from '../../context/count.ts'
 import type { Policy } from '../../settings/policy.ts'
 import { loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
-import { parseJson, readBody as readBytes } from '../body.ts'
+import { readBody as readBytes } from '../body.ts'
 import type { ServerContext } from '../context.ts'
 import { checkRun } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
+import { parseBody, type ParsedBody } from './known-bodies.ts'
 import { modelFor, type DoorModel } from './models.ts'
 import { readRequest, type DoorRequest } from './read-request.ts'
 import { shortensItself } from './side-call.ts'
@@ -19,8 +20,7 @@ import type { Visit } from './visit.ts'
 export interface Read {
   body: JsonObject
   /** The body as received, but decompressed. */
-  text: string
-  bytes: Uint8Array
+  sent: ParsedBody
   /** The client's name of the model. */
   name: string
   model: DoorModel
@@ -29,7 +29,8 @@ export interface Read {
 
 export async function readBody(visit: Visit, pathModel: string | undefined): Promise<Read> {
   const { door, server, principal, size } = visit
-  const { bytes, text, value: given } = await jsonBody(visit)
+  const sent = await jsonBody(visit)
+  const given = sent.value
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
   const body = isObject(inner) ? inner : given
@@ -41,8 +42,8 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkRun(server, principal, model)
-  const isCached = (principal.keep ?? 'full') === 'full'
-  const written = await readRequest(door, { body, size: text.length, isCached }, visit.request.headers)
+  const about = { body, size: sent.bytes.length, isCached: isCached(principal) }
+  const written = await readRequest(door, about, visit.request.headers)
   const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
   size.tokens = promptTokens(request)
   size.window = endpoint.capabilities.contextWindow ?? 0
@@ -50,18 +51,16 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
   if (size.window > 0 && size.tokens > size.window && policy === undefined) {
     throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
   }
-  return { body, text, bytes, name, model, request }
+  return { body, sent, name, model, request }
 }
 
-export async function jsonBody({
-  request,
-  server,
-}: Visit): Promise<Pick<Read, 'text' | 'bytes'> & { value: JsonObject }> {
-  const bytes = await readBytes(request, server.limits.body)
-  const { text, value } = parseJson(bytes)
-  const given = value as Json
-  if (!isObject(given)) throw badInput('The body must be a JSON object.')
-  return { bytes, text, value: given }
+export async function jsonBody({ request, server, principal }: Visit): Promise<ParsedBody> {
+  return parseBody(await readBytes(request, server.limits.body), isCached(principal))
+}
+
+/** Whether requests may stay in memory. */
+function isCached({ keep = 'full' }: Visit['principal']): boolean {
+  return keep === 'full'
 }
 
 /** The provider is known, so a key for it is missing. */
@@ -72,7 +71,7 @@ function noKey(error: unknown): never {
 
 function promptTokens({ system, tools, messages }: DoorRequest): number {
   const head = estimateHead([{ type: 'text', text: system }], tools)
-  return Math.max(1, Math.round(messages.reduce((sum, message) => sum + estimateMessage(message), head)))
+  return Math.max(1, Math.round(sizesOf(messages).reduce((sum, size) => sum + size, head)))
 }
 
 /** A general policy does not apply to a client that shortens its history itself. */

@@ -149,10 +149,10 @@ async function compact(visit: Visit, items: StoredItems): Promise<globalThis.Res
 
 async function startSummary(visit: Visit, read: Read, service: WireService): Promise<DoorRun> {
   const { principal, url, size } = visit
-  const { bytes, model, request } = read
+  const { sent: given, model, request } = read
   const server = lastingContext(visit.server)
   const whole = await withStart(visit, service, request)
-  const sent = { protocol: visit.door.wire, path: url.pathname, body: bytes }
+  const sent = { protocol: visit.door.wire, path: url.pathname, body: given.bytes }
   return startDoorRun({ server, principal, request: summaryRequest(whole, size.window), model, service, sent })
 }
 
@@ -182,7 +182,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   allow(principal, 'write')
   const { wire } = visit.door
   const read = await readBody(visit, operation.model)
-  const { body, bytes, name, model, request } = read
+  const { body, sent: given, name, model, request } = read
   const refused = await strictRefusal(visit, read)
   if (refused) return refused
   const server = lastingContext(visit.server)
@@ -203,7 +203,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   if (stored?.items?.asksForCompaction(body) && !unchanged.verbatim) {
     return compacted(visit, read, { profile, service, items: stored.items })
   }
-  const key = answerKey(visit.url.pathname, bytes)
+  const key = answerKey(visit.url.pathname, given.bytes)
   const before = await undelivered(server.store, principal.owner, key)
   const again = before && (await repeated(visit, before, { profile, service, seal, stream }))
   if (again) return again
@@ -217,7 +217,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
     service,
     delivery: { ...delivered, replyId: profile.replyId },
     ...unchanged,
-    sent: { ...(client && { client }), protocol: wire, path: visit.url.pathname, body: bytes },
+    sent: { ...(client && { client }), protocol: wire, path: visit.url.pathname, body: given.bytes },
     start: await startOf(server.store, visit, service, request),
     isNamed: request.conversation !== undefined,
     memory: visit.memory,

@@ -12,16 +12,33 @@ export interface ChatBody {
 
 export type Check = (body: ChatBody) => Issue[]
 
-export function callsIn(message: JsonObject): JsonObject[] {
-  return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
+/** Most messages have no issue, and a history has thousands. */
+export function issuesOfEach(
+  messages: readonly JsonObject[],
+  issuesOf: (message: JsonObject, place: number) => readonly Issue[],
+): Issue[] {
+  const issues: Issue[] = []
+  for (let place = 0; place < messages.length; place++) {
+    const found = issuesOf(messages[place] as JsonObject, place)
+    if (found.length > 0) issues.push(...found)
+  }
+  return issues
+}
+
+export const noIssues: readonly Issue[] = []
+
+const none: readonly JsonObject[] = []
+
+export function callsIn(message: JsonObject): readonly JsonObject[] {
+  return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : none
 }
 
 export function toolsIn(body: ChatBody): JsonObject[] {
   return Array.isArray(body.fields.tools) ? body.fields.tools.filter(isObject) : []
 }
 
-export function partsIn(message: JsonObject): JsonObject[] {
-  return Array.isArray(message.content) ? message.content.filter(isObject) : []
+export function partsIn(message: JsonObject): readonly JsonObject[] {
+  return Array.isArray(message.content) ? message.content.filter(isObject) : none
 }
 
 /** `{…}` as a string: OpenAI accepts any text as arguments, many other hosts parse it. */

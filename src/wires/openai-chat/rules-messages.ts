@@ -4,29 +4,29 @@
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
 import { invalid, tooLong } from '../shared/openai-rules.ts'
-import { callsIn, emptyArray, partsIn, type Check } from './rules-context.ts'
+import { callsIn, emptyArray, issuesOfEach, noIssues, partsIn, type Check } from './rules-context.ts'
 
 export const notEmpty: Check = ({ messages }) => (messages.length === 0 ? [emptyArray('C7', 'messages')] : [])
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'assistant', 'user', 'function', 'tool', 'developer'])
 
 export const knownRoles: Check = ({ messages }) =>
-  messages.flatMap((message, i) => {
+  issuesOfEach(messages, ({ role }, i) => {
+    if (roles.has(role)) return noIssues
     const param = `messages[${i}].role`
-    if (message.role === undefined) {
+    if (role === undefined) {
       return [invalid('shape', `Missing required parameter: '${param}'.`, param, 'missing_required_parameter')]
     }
-    if (roles.has(message.role)) return []
-    const text = `Invalid value: '${String(message.role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`
+    const text = `Invalid value: '${String(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`
     return [invalid('shape', text, param, 'invalid_value')]
   })
 
 /** Content is a string or a non-empty list; null only with calls (C6, C7). */
 export const contentShape: Check = ({ messages }) =>
-  messages.flatMap((message, i): Issue[] => {
+  issuesOfEach(messages, (message, i) => {
     const { content } = message
-    if (Array.isArray(content)) return content.length === 0 ? [emptyArray('C7', `messages[${i}].content`)] : []
-    if (typeof content === 'string' || mayLackContent(message)) return []
+    if (Array.isArray(content)) return content.length === 0 ? [emptyArray('C7', `messages[${i}].content`)] : noIssues
+    if (typeof content === 'string' || mayLackContent(message)) return noIssues
     const param = `messages.[${i}].content`
     if (content === null || content === undefined) {
       return [invalid('C6', "Invalid value for 'content': expected a string, got null.", param)]
@@ -53,7 +53,7 @@ function mayLackContent(message: JsonObject): boolean {
 const partTypes: ReadonlySet<unknown> = new Set(['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file'])
 
 export const knownParts: Check = ({ messages }) =>
-  messages.flatMap((message, i) =>
+  issuesOfEach(messages, (message, i) =>
     partsIn(message).flatMap((part, k): Issue[] => {
       if (partTypes.has(part.type)) return []
       const text = `Invalid value: '${String(part.type)}'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.`
@@ -64,8 +64,8 @@ export const knownParts: Check = ({ messages }) =>
 /** GPT-5.2 and later no longer refuse it, but ignore the image (checked 2026-11). */
 export const imagesOnlyFromUsers: Check = ({ messages, model }) => {
   if (/^gpt-(5\.[2-9]|[6-9])/.test(model)) return []
-  return messages.flatMap((message, i): Issue[] => {
-    if (message.role === 'user' || !partsIn(message).some((part) => part.type === 'image_url')) return []
+  return issuesOfEach(messages, (message, i) => {
+    if (message.role === 'user' || !partsIn(message).some((part) => part.type === 'image_url')) return noIssues
     const role = String(message.role)
     const text = `Invalid 'messages[${i}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${role}' contains an image URL.`
     return [invalid('C12', text, `messages[${i}]`, 'invalid_value')]
@@ -73,7 +73,10 @@ export const imagesOnlyFromUsers: Check = ({ messages, model }) => {
 }
 
 export function callShape(limits: { idLength?: number; names: boolean }): Check {
-  return ({ messages }) => messages.flatMap((message, i) => callIssues(message, `messages[${i}]`, limits))
+  return ({ messages }) =>
+    issuesOfEach(messages, (message, i) =>
+      Array.isArray(message.tool_calls) ? callIssues(message, `messages[${i}]`, limits) : noIssues,
+    )
 }
 
 function callIssues(message: JsonObject, at: string, limits: { idLength?: number; names: boolean }): Issue[] {
@@ -174,14 +177,15 @@ export function pairing(words: PairingWords): Check {
         continue
       }
       close(i)
-      const ids = callsIn(message).map((call) => String(call.id))
-      open = ids.length > 0 ? new Map(ids.map((id) => [id, undefined])) : undefined
+      const calls = callsIn(message)
+      open = calls.length > 0 ? new Map(calls.map(({ id }) => [String(id), undefined])) : undefined
     }
     close(messages.length)
     return issues
 
     function close(place: number): void {
-      const missing = [...(open ?? [])].filter(([, answer]) => answer === undefined).map(([id]) => id)
+      if (!open) return
+      const missing = [...open].filter(([, answer]) => answer === undefined).map(([id]) => id)
       if (missing.length > 0) issues.push(words.unanswered(missing, place))
     }
   }

@@ -92,13 +92,11 @@ function readBody(body: Json): { body: ChatBody } | { issue: Issue } {
     const message = `Invalid type for 'messages': expected an array of objects, but got ${nameOf(messages)} instead.`
     return { issue: invalid('shape', message, 'messages', 'invalid_type') }
   }
-  const list = []
-  for (const [i, message] of messages.entries()) {
-    if (!isObject(message)) {
-      const text = `Invalid type for 'messages[${i}]': expected an object, but got ${nameOf(message)} instead.`
-      return { issue: invalid('shape', text, `messages[${i}]`, 'invalid_type') }
-    }
-    list.push(message)
+  const list = messages.filter(isObject)
+  if (list.length < messages.length) {
+    const i = messages.findIndex((message) => !isObject(message))
+    const text = `Invalid type for 'messages[${i}]': expected an object, but got ${nameOf(messages[i] ?? null)} instead.`
+    return { issue: invalid('shape', text, `messages[${i}]`, 'invalid_type') }
   }
   return { body: { fields: body, model, messages: list } }
 }

@@ -1,0 +1,174 @@
+// Clients send their whole history with every request. Of a body that begins with the same bytes as an earlier one, only
+// the rest is parsed: the elements of its list before that are the same objects, and are not compared again either.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { badInput } from '../../core/error.ts'
+import { parseJson } from '../body.ts'
+
+export interface ParsedBody {
+  bytes: Buffer
+  value: JsonObject
+  /** Where the value of the field `model` is, if there is one. */
+  model?: Span | undefined
+}
+
+interface Span {
+  start: number
+  end: number
+}
+
+interface Outline {
+  /** The elements of the list of messages: from the bracket to the end of the last element. */
+  list?: (Span & { field: string }) | undefined
+  model?: Span | undefined
+}
+
+interface Known {
+  bytes: Buffer
+  outline: Required<Outline>
+  items: readonly Json[]
+}
+
+/** A shorter body is parsed as fast as it is compared. */
+const least = 16_384
+const most = { bodies: 64, size: 64_000_000 }
+
+/** The most recent ones first. They must not be changed. */
+let latest: Known[] = []
+
+/** `isCached`: the body may stay in memory for the next request. */
+export function parseBody(given: Uint8Array, isCached: boolean): ParsedBody {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+  const before = bytes.length < least ? undefined : latest.find((one) => isBeginningOf(one, bytes))
+  const parsed = (before && parseRest(bytes, before)) ?? parseAll(bytes)
+  const { value, outline } = parsed
+  if (isCached && bytes.length >= least) remember({ bytes, value, outline }, before)
+  return { bytes, value, model: outline?.model }
+}
+
+interface Parsed {
+  value: JsonObject
+  /** Undefined: it has a field twice, of which the last one counts. */
+  outline: Outline | undefined
+}
+
+function parseAll(bytes: Buffer): Parsed {
+  const value = parseJson(bytes).value as Json
+  if (!isObject(value)) throw badInput('The body must be a JSON object.')
+  return { value, outline: outlineOf(bytes) }
+}
+
+function isBeginningOf({ bytes, outline: { list } }: Known, body: Buffer): boolean {
+  return list !== undefined && body.length > list.end && bytes.compare(body, 0, list.end, 0, list.end) === 0
+}
+
+/** Undefined: everything has to be parsed, because there is an error, or a field that is there twice. */
+function parseRest(bytes: Buffer, { items, outline: known }: Known): Parsed | undefined {
+  const { list } = known
+  if (!list) return undefined
+  const next = skipSpace(bytes, list.end)
+  const isLonger = bytes[next] === comma && bytes[skipSpace(bytes, next + 1)] !== closingBracket
+  if (!isLonger && bytes[next] !== closingBracket) return undefined
+  const rest = bytes.subarray(isLonger ? next + 1 : next)
+  let value: Json
+  try {
+    value = parseJson(Buffer.concat([bytes.subarray(0, list.start), rest])).value as Json
+  } catch {
+    return undefined
+  }
+  const added = isObject(value) ? value[list.field] : undefined
+  const outline = outlineOf(bytes, known)
+  if (!isObject(value) || !Array.isArray(added) || !outline) return undefined
+  return { value: { ...value, [list.field]: [...items, ...added] }, outline }
+}
+
+function remember({ bytes, value, outline }: Parsed & { bytes: Buffer }, before: Known | undefined): void {
+  const { list, model } = outline ?? {}
+  const items = list && value[list.field]
+  if (!list || !Array.isArray(items) || items.length === 0) return
+  const others = latest.filter((one) => one !== before)
+  let size = 0
+  latest = [{ bytes, items, outline: { list, model } }, ...others]
+    .slice(0, most.bodies)
+    .filter((one, i) => (size += one.bytes.length) <= most.size || i === 0)
+}
+
+const [quote, backslash, comma] = [...Buffer.from('"\\,')]
+const [openingBrace, closingBrace, openingBracket, closingBracket] = [...Buffer.from('{}[]')]
+
+const listNames = /^(?:messages|input|contents)$/
+
+/** Of an object that is known to be JSON. `known`: the outline of one with the same bytes up to the end of its list. */
+function outlineOf(bytes: Buffer, known: Outline = {}): Outline | undefined {
+  let { list } = known
+  let model = known.model && list && known.model.end < list.start ? known.model : undefined
+  let at = bytes.indexOf('{') + 1
+  if (list) {
+    const end = endOfList(bytes, list.end)
+    list = { ...list, end: end.last }
+    at = end.after
+  }
+  for (;;) {
+    at = skipSpace(bytes, at)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1)
+    if (bytes[at] !== quote) return { list, model }
+    const end = endOfString(bytes, at)
+    const name = bytes.toString('latin1', at + 1, end - 1)
+    const start = skipSpace(bytes, skipSpace(bytes, end) + 1)
+    // An escaped name may be that of another field.
+    if (name.includes('\\') || name === list?.field || (name === 'model' && model)) return undefined
+    if (!list && listNames.test(name) && bytes[start] === openingBracket) {
+      const { last, after } = endOfList(bytes, start + 1)
+      list = { field: name, start: start + 1, end: last }
+      at = after
+    } else {
+      at = endOfValue(bytes, start)
+      if (name === 'model') model = { start, end: at }
+    }
+  }
+}
+
+/** From the beginning of an element, or the end of one: the end of the last element, and of the list. */
+function endOfList(bytes: Buffer, from: number): { last: number; after: number } {
+  let last = from
+  for (;;) {
+    let at = skipSpace(bytes, last)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1)
+    if (at >= bytes.length || bytes[at] === closingBracket) return { last, after: at + 1 }
+    last = endOfValue(bytes, at)
+  }
+}
+
+function endOfValue(bytes: Buffer, from: number): number {
+  let depth = 0
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) {
+      at = endOfString(bytes, at) - 1
+      if (depth === 0) return at + 1
+    } else if (byte === openingBrace || byte === openingBracket) depth++
+    else if (byte === closingBrace || byte === closingBracket) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && (byte === comma || isSpace(byte))) return at
+  }
+  return bytes.length
+}
+
+function endOfString(bytes: Buffer, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    if (bytes[at] === backslash) at++
+    else if (bytes[at] === quote) return at + 1
+  }
+  return bytes.length
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from
+  while (isSpace(bytes[at])) at++
+  return at
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
