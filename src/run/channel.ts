@@ -3,17 +3,20 @@
 // Each value is read once. A reader that stops leaves the rest to the next one; one that starts while another waits
 // takes its place, as after a lost connection, and the other gets an error.
 
-import { badInput } from '../core/error.ts'
+import { badInput, type SynapseError } from '../core/error.ts'
 
 export interface Channel<T> extends AsyncIterable<T> {
   push(value: T): void
   end(): void
-  /** All values that are there, each time the reader asks: for one that can handle several at once. */
-  batches(): AsyncIterable<readonly T[]>
 }
 
 /** Up to this length, values are not merged. */
 const mostApart = 1000
+
+interface Waiting<T> {
+  resolve(result: IteratorResult<T, undefined>): void
+  reject(error: unknown): void
+}
 
 /** `join` merges two consecutive values if possible. */
 export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined): Channel<T> {
@@ -22,74 +25,42 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
   let first = 0
   let last = 0
   let ended = false
-  let waiting: (() => void)[] = []
+  /** The calls of the reader that wait for a value, while there is none. */
+  let waiting: Waiting<T>[] = []
   let readers = 0
 
   return {
     push(value) {
+      const reader = waiting.length > 0 ? waiting.shift() : undefined
+      if (reader) return reader.resolve({ done: false, value })
       const before = last - first > mostApart ? values[last - 1] : undefined
       const joined = before === undefined ? undefined : join(before, value)
       if (joined === undefined) values[last++] = value
       else values[last - 1] = joined
-      wake()
     },
     end() {
       ended = true
-      wake()
-    },
-    async *batches() {
-      const reader = begin()
-      for (;;) {
-        checkIsLast(reader)
-        if (first < last) yield takeAll()
-        else if (ended) return
-        else await newValues()
-      }
+      for (const { resolve } of takeWaiting()) resolve({ done: true, value: undefined })
     },
     [Symbol.asyncIterator]() {
-      const reader = begin()
+      for (const { reject } of takeWaiting()) reject(anotherReader())
+      const reader = ++readers
       return { next: () => take(reader) }
     },
   }
 
-  function wake(): void {
-    if (waiting.length === 0) return
-    const woken = waiting
+  function takeWaiting(): Waiting<T>[] {
+    const taken = waiting
     waiting = []
-    for (const one of woken) one()
+    return taken
   }
 
-  function begin(): number {
-    wake()
-    return ++readers
-  }
-
-  function checkIsLast(reader: number): void {
-    if (reader !== readers) throw badInput('The events of a run can be read once, and another reader has started.')
-  }
-
-  function newValues(): Promise<void> {
-    return new Promise((resolve) => waiting.push(resolve))
-  }
-
-  function takeAll(): T[] {
-    const batch = values.slice(first, last) as T[]
-    values = []
-    first = last = 0
-    return batch
-  }
-
-  /** Neither a generator nor an async function: these would take several promises for each value. */
+  /** One promise for each value: neither a generator nor an async function, which would take several. */
   function take(reader: number): Promise<IteratorResult<T, undefined>> {
-    if (first < last && reader === readers) return Promise.resolve({ done: false, value: takeFirst() })
-    if (ended && reader === readers) return Promise.resolve({ done: true, value: undefined })
-    return takeLater(reader)
-  }
-
-  async function takeLater(reader: number): Promise<IteratorResult<T, undefined>> {
-    checkIsLast(reader)
-    await newValues()
-    return take(reader)
+    if (reader !== readers) return Promise.reject(anotherReader())
+    if (first < last) return Promise.resolve({ done: false, value: takeFirst() })
+    if (ended) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
   }
 
   function takeFirst(): T {
@@ -103,4 +74,8 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
     }
     return value
   }
+}
+
+function anotherReader(): SynapseError {
+  return badInput('What a run emits can be read once, and another reader has started.')
 }

@@ -64,7 +64,8 @@ export async function runCalls(
   }
   // All started tools are awaited, even if one could not be recorded: their results must still be stored.
   const queue = runnable.values()
-  const ends = await Promise.allSettled(Array.from({ length: concurrentTools }, () => work(step, queue)))
+  const workers = Math.min(concurrentTools, runnable.length)
+  const ends = await Promise.allSettled(Array.from({ length: workers }, () => work(step, queue)))
   // Last, so that the results are in the order of their calls and need not be sorted for each request.
   if (surplus.length > 0 && !step.stopped) await answerSurplus(step, surplus)
   if (!step.isPending) while (step.reported < step.entries.length) reportNext(step)

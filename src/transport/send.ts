@@ -14,7 +14,7 @@ import { networkFailure } from './network.ts'
 import { hasEvents, readRecording } from './recording.ts'
 import { redactFailure, redactText, secretsIn } from './redact.ts'
 import { unframeSse } from './sse.ts'
-import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
+import { jsonIn, notJson, textReader, tooLarge, type Unframer } from './unframe.ts'
 import { watch, type Clock, type Watch } from './watch.ts'
 
 /** The part of `fetch` that is used: a custom fetch avoids loading the platform's, which is slow to load. */
@@ -305,17 +305,17 @@ async function streamedReply(body: Body, attempt: Attempt, take: Take): Promise<
     framing.kind === 'ndjson'
       ? unframeNdjson(eventSize)
       : unframeSse(eventSize, framing.kind === 'sse' ? framing.done : undefined)
-  const decoder = new TextDecoder()
+  const reader = textReader()
   let unheard: string[] | undefined = []
   let unheardSize = 0
   const isOver = await eachPiece(body, (piece) => {
-    const text = decoder.decode(piece, { stream: true })
+    const text = reader.push(piece)
     unheard?.push(text)
     unheardSize += text.length
     return takeFrom(unframer.push(text), 0)
   })
   if (isOver !== undefined) return isOver
-  const last = [...unframer.push(decoder.decode()), ...unframer.flush()]
+  const last = [...unframer.push(reader.flush()), ...unframer.flush()]
   if (last.length > 0) unheard = undefined
   if (!(await takeAll(last, take))) return false
   // A stream without an event may be a whole reply, an error, or another site's page.

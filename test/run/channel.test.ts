@@ -1,4 +1,4 @@
-// The queue between a run and its reader: order, batches, merging, and readers that change.
+// The queue between a run and its reader: order, merging, and readers that change.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -20,7 +20,7 @@ describe('a queue of values', () => {
       all.push(value)
       if (all.length === 1000) break
     }
-    for await (const batch of queue.batches()) all.push(...batch)
+    for await (const value of queue) all.push(value)
     assert.deepEqual(all.slice(999), [1, 6, 1, -2])
     assert.equal(all.length, 1003)
   })
@@ -40,20 +40,6 @@ describe('a queue of values', () => {
     queue.end()
     await reading
     assert.deepEqual(seen, [1, 2, 3])
-  })
-
-  test('gives all waiting values at once, and waits for more', async () => {
-    const queue = channel<number>()
-    queue.push(1)
-    queue.push(2)
-    const batches = queue.batches()[Symbol.asyncIterator]()
-    assert.deepEqual(await batches.next(), { done: false, value: [1, 2] })
-    const waiting = batches.next()
-    queue.push(3)
-    assert.deepEqual(await waiting, { done: false, value: [3] })
-    const last = batches.next()
-    queue.end()
-    assert.deepEqual(await last, { done: true, value: undefined })
   })
 
   test('loses nothing when it is long, and when values arrive while it is read', async () => {
@@ -86,8 +72,8 @@ describe('a queue of values', () => {
     queue.end()
     await assert.rejects(async () => first.next(), /another reader has started/)
     assert.deepEqual(await second.next(), { done: true, value: undefined })
-    const batches = queue.batches()[Symbol.asyncIterator]()
-    await batches.next()
+    const third = queue[Symbol.asyncIterator]()
+    assert.deepEqual(await third.next(), { done: true, value: undefined })
     await assert.rejects(async () => second.next(), /another reader has started/)
   })
 })

@@ -6,17 +6,17 @@ import { frameAwsEvent } from '../../src/transport/aws-events.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { readRecording } from '../../src/transport/recording.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
-import type { Unframer } from '../../src/transport/unframe.ts'
+import { textReader, type Unframer } from '../../src/transport/unframe.ts'
 import { toy } from './toy-protocol.ts'
 
 const size = 1024 * 1024
 
 /** Reads bytes in the given pieces, as the body of a reply would be read. */
 function read(unframer: Unframer, pieces: Iterable<Uint8Array>): Json[] {
-  const decoder = new TextDecoder()
+  const reader = textReader()
   const chunks: Json[] = []
-  for (const piece of pieces) chunks.push(...unframer.push(decoder.decode(piece, { stream: true })))
-  chunks.push(...unframer.push(decoder.decode()), ...unframer.flush())
+  for (const piece of pieces) chunks.push(...unframer.push(reader.push(piece)))
+  chunks.push(...unframer.push(reader.flush()), ...unframer.flush())
   return chunks
 }
 
@@ -52,6 +52,23 @@ function cutAt(whole: Uint8Array, cuts: number[]): Uint8Array[] {
   const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b), whole.length]
   return places.slice(1).map((end, i) => whole.subarray(places[i], end))
 }
+
+test('text is read as it was written, wherever it is cut, with or without a byte order mark', () => {
+  const texts = ['data: ä€😀\n\n', '\uFEFFfirst\n\n\uFEFFsecond\n', '\uFEFF', '', '\n\uFEFF\n', 'ends in ä']
+  for (const text of texts) {
+    const whole = bytes(text)
+    for (let a = 0; a <= whole.length; a++) {
+      for (let b = a; b <= whole.length; b++) {
+        const reader = textReader()
+        const got = cutAt(whole, [a, b]).map((piece) => reader.push(piece))
+        assert.equal(got.join('') + reader.flush(), text.replace(/^\uFEFF/, ''), `${text}, cut at ${a} and ${b}`)
+      }
+    }
+  }
+  const reader = textReader()
+  const broken = [[0x61, 0xe2, 0x82], [0x0a], [0xff, 0x0a], [0xc3]].map((piece) => reader.push(Uint8Array.from(piece)))
+  assert.equal(broken.join('') + reader.flush(), 'a\uFFFD\n\uFFFD\n\uFFFD')
+})
 
 describe('server-sent events', () => {
   test('are read with every kind of line break, byte order mark, comments and data of several lines', () => {

@@ -68,11 +68,15 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
         'The end of the exchange',
       )
       const exchange = openOne(state, owner, exchangeId, write)
-      const entry = allOrNothing(state, exchange.conversation, () => {
-        const appended = reply && state.append(exchange.conversation, reply)
-        putAll(state, records)
-        return appended
-      })
+      const append = () => reply && state.append(exchange.conversation, reply)
+      const entry =
+        records.length === 0
+          ? append()
+          : allOrNothing(state, exchange.conversation, () => {
+              const appended = append()
+              putAll(state, records)
+              return appended
+            })
       Object.assign(exchange.about, {
         outcome,
         endedAt: new Date(now).toISOString(),
