@@ -6,7 +6,6 @@ import type { ReplyEvent } from '../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Origin, Part, Stop, StopReason } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
-import { readArguments } from '../wires/shared/arguments.ts'
 import {
   addPart,
   decoding,
@@ -16,10 +15,11 @@ import {
   startPart,
   takeEvents,
   type Decoding,
+  readArguments,
+  type Outcome,
 } from '../wires/shared/decoding.ts'
 import { readFailure } from '../wires/shared/failure.ts'
 import { malformedInput } from '../wires/shared/injected-text.ts'
-import type { Outcome } from '../wires/shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wires/wire.ts'
 import { protocolId } from './wire.ts'
 

@@ -9,8 +9,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Charge } from '../wires/service.ts'
-import { segmentTokens, type Prompt, type Segment } from '../wires/shared/prompt.ts'
-import { estimateTokens, type CountTokens } from '../wires/shared/tokens.ts'
+import { segmentTokens, type Prompt, type Segment, estimateTokens, type CountTokens } from '../wires/shared/prompt.ts'
 
 export interface CacheRules {
   kind: 'none' | 'prefix' | 'units' | 'breakpoints' | 'marks'

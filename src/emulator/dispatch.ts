@@ -12,7 +12,7 @@ import {
   type WireService,
 } from '../wires/service.ts'
 import { anthropicNotFound, openaiRefusal, Refusal, refusalFor } from '../wires/shared/refusal.ts'
-import type { CountTokens } from '../wires/shared/tokens.ts'
+import type { CountTokens } from '../wires/shared/prompt.ts'
 import type { Wire } from '../wires/wire.ts'
 import { createPromptCache } from './cache.ts'
 import { countFor, createIds, exchange, type ExchangeWorld, type Script } from './exchange.ts'

@@ -16,9 +16,8 @@ import { type HttpReply, jsonReply, streamReply, wholeReply } from './http-reply
 import { providerIds } from './known-providers.ts'
 import { createDispatcher } from './dispatch.ts'
 import { type GivenHeaders, providerIn, routeOf, unknownAddress } from './route.ts'
-import { Refusal, refusalFor } from '../wires/shared/refusal.ts'
-import { estimateTokens, type CountTokens } from '../wires/shared/tokens.ts'
-import { standardErrors } from '../wires/shared/standard-errors.ts'
+import { Refusal, refusalFor, standardErrors } from '../wires/shared/refusal.ts'
+import { estimateTokens, type CountTokens } from '../wires/shared/prompt.ts'
 
 export interface EmulatorOptions {
   /** Answers instead of the responder; if it returns undefined, the responder answers. */

@@ -181,7 +181,7 @@ function sameSettings(a: JsonObject, b: JsonObject): boolean {
 
 async function openAddress(address: string | undefined): Promise<Store> {
   if (address !== undefined && !isPostgres(address)) {
-    const { checkFolder } = await import('../store/check-folder.ts')
+    const { checkFolder } = await import('../store/sqlite/file.ts')
     checkFolder(address)
   }
   return openStore(address)

@@ -9,7 +9,12 @@ import { uuidv7 } from '../store/ids.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { audit } from './audit.ts'
-import { serverOwner } from './server-owner.ts'
+
+/**
+ * The owner of what belongs to the server and not to any of its users: keys, open runs, live servers. No key can be
+ * created for it: the colon is not allowed in the owner of a key.
+ */
+export const serverOwner = 'synapse:server'
 
 export type Access = 'read' | 'write'
 

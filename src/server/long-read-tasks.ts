@@ -13,7 +13,8 @@ import { pageOf } from './page-of-entries.ts'
 import { historyAt, prepared, type KnownProviders, type NextPlace, type PrepareTarget } from './prepared-request.ts'
 import { missing } from './route.ts'
 import type { EntriesQuery, MessagesPart, TreeQuery } from './schema.ts'
-import type { PreparedView, Tree } from './views.ts'
+import type { PreparedView } from './request-views.ts'
+import type { Tree } from './views.ts'
 
 interface Place {
   owner: string

@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts'
 import { redactHeaders } from '../transport/redact.ts'
 import { answerFor } from './answer.ts'
 import { missing } from './route.ts'
-import type { PreparedView } from './views.ts'
+import type { PreparedView } from './request-views.ts'
 
 /** Where a request continues: the end of the conversation or an entry, and what the user would say there. */
 export interface NextPlace {

@@ -3,7 +3,7 @@
 import type { ProviderRow } from '../providers/provider.ts'
 import { canStoreKey } from '../providers/stored-key.ts'
 import type { ServerContext } from './context.ts'
-import type { ProviderView } from './views.ts'
+import type { ProviderView } from './server-views.ts'
 
 export function providerOf({ env, offline, keyring, keysRequired }: ServerContext, row: ProviderRow): ProviderView {
   const isSet = row.keyVariables.some((name) => env[name]?.trim())

@@ -1,5 +1,5 @@
 // The input over HTTP: the validation of every request, and the requests of the OpenAPI document. It is strict, so that
-// an unknown field (an address, a key, a header) is refused and can have no effect. Output: views.ts.
+// an unknown field (an address, a key, a header) is refused and can have no effect. Output: views.ts and the other views.
 //
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 

@@ -5,8 +5,7 @@ import { createPromptCache } from '../../src/emulator/cache.ts'
 import { cacheRulesFor } from '../../src/emulator/cache-rules.ts'
 import { loadService, wireIds } from '../../src/wires/list.ts'
 import type { Charge } from '../../src/wires/service.ts'
-import { promptTokens, type Prompt } from '../../src/wires/shared/prompt.ts'
-import { estimateTokens } from '../../src/wires/shared/tokens.ts'
+import { promptTokens, type Prompt, estimateTokens } from '../../src/wires/shared/prompt.ts'
 
 const services = new Map(await Promise.all(wireIds.map(async (id) => [id, await loadService(id)] as const)))
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Message, Part, Reply, ToolCallPart } from '../../src/core/message.ts'
-import { callIds } from '../../src/wires/shared/call-ids.ts'
+import { callIds } from '../../src/wires/shared/decoding.ts'
 import { hashedId, wireIds } from '../../src/wires/shared/ids.ts'
 import { reply } from '../histories.ts'
 

@@ -13,7 +13,7 @@ import {
   textsIn,
   toolChoiceIn,
 } from '../../src/wires/shared/request-options.ts'
-import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/tokens.ts'
+import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/prompt.ts'
 
 describe('the options in a request', () => {
   test('of tool choice are read in the forms of OpenAI and Anthropic', () => {

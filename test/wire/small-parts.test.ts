@@ -7,7 +7,7 @@ import type { Part } from '../../src/core/message.ts'
 import { decoding, endReply, growPart, startPart, startReply, takeEvents } from '../../src/wires/shared/decoding.ts'
 import { mediaFromUrl, takesMedia } from '../../src/wires/shared/media.ts'
 import { googleModels, openaiModels } from '../../src/wires/shared/model-forms.ts'
-import { openaiErrorBody } from '../../src/wires/shared/openai-error.ts'
+import { openaiErrorBody } from '../../src/wires/shared/openai-rules.ts'
 import { splitText } from '../../src/wires/shared/text.ts'
 
 test('a medium is accepted by its type or by its family, and a data URL is its bytes', () => {

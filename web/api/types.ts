@@ -21,15 +21,12 @@ export type {
 } from '../../src/server/schema.ts'
 export type {
   CapabilitiesView,
-  EntriesPage,
-  ImportedView,
   ModelView,
   ProviderView,
-  RunView,
   SessionsView,
   StatusView,
-  Tree,
-} from '../../src/server/views.ts'
+} from '../../src/server/server-views.ts'
+export type { EntriesPage, ImportedView, RunView, Tree } from '../../src/server/views.ts'
 export type {
   AbsentView,
   Inspection,

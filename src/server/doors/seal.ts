@@ -5,7 +5,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
 import type { Store } from '../../store/store.ts'
 import { isToken, tokenPrefix } from '../../wires/shared/sealed-token.ts'
-import { serverOwner } from '../server-owner.ts'
+import { serverOwner } from '../keys.ts'
 
 export interface Seal {
   token(owner: string, exchangeId: string): string

@@ -14,17 +14,15 @@ import { missing, route, type Route } from '../route.ts'
 import { capabilitiesQuery, favouriteChange, modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
 import {
   capabilitiesView,
-  hitView,
   modelView,
   notedView,
-  pageSchema,
   preferredView,
   providerView,
   statusView,
-  usageRow,
   type ModelView,
   type StatusView,
-} from '../views.ts'
+} from '../server-views.ts'
+import { hitView, pageSchema, usageRow } from '../views.ts'
 
 export const aboutRoutes: readonly Route[] = [
   route({

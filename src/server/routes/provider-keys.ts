@@ -8,7 +8,7 @@ import { keyringOf, type Keyring } from '../keyring.ts'
 import { providerOf } from '../provider-view.ts'
 import { missing, route, type Route } from '../route.ts'
 import { newProviderKey } from '../schema.ts'
-import { providerView } from '../views.ts'
+import { providerView } from '../server-views.ts'
 
 const answer = { status: 200, description: 'The provider after the change.', schema: providerView }
 

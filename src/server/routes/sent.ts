@@ -32,15 +32,8 @@ import {
   type NextRequest,
   type PrepareRequest,
 } from '../schema.ts'
-import {
-  compactedView,
-  conversationUsageView,
-  exchangeView,
-  overlayView,
-  pageSchema,
-  preparedView,
-  modelPromptView,
-} from '../views.ts'
+import { compactedView, exchangeView, overlayView, preparedView, modelPromptView } from '../request-views.ts'
+import { conversationUsageView, pageSchema } from '../views.ts'
 
 export const sentRoutes: readonly Route[] = [
   route({

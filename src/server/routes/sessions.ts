@@ -7,7 +7,8 @@ import { json, Refusal } from '../answer.ts'
 import type { LocalSessions, ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
 import { importSession } from '../schema.ts'
-import { importedView, sessionsView, type SessionsView } from '../views.ts'
+import { importedView } from '../views.ts'
+import { sessionsView, type SessionsView } from '../server-views.ts'
 import { imported } from './import.ts'
 
 /** More than a person reads; the command line lists all. */

@@ -4,7 +4,8 @@ import type { McpServerInfo, Toolbox } from '../../agents/toolbox.ts'
 import { listGrants, revokeGrant } from '../../run/grants.ts'
 import { json, Refusal } from '../answer.ts'
 import { missing, route, type Route } from '../route.ts'
-import { agentView, grantView, mcpServerView, pageSchema, promptView, toolView } from '../views.ts'
+import { agentView, grantView, mcpServerView, promptView, toolView } from '../server-views.ts'
+import { pageSchema } from '../views.ts'
 
 /** A list does not wait for a server that does not start. */
 const patienceMs = 3000

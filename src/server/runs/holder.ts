@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { isGone, thisProcess } from '../../run/lease.ts'
 import type { Store } from '../../store/store.ts'
-import { serverOwner } from '../server-owner.ts'
+import { serverOwner } from '../keys.ts'
 
 const kind = 'server'
 const signMs = 10_000

@@ -2,7 +2,7 @@
 
 import { isAbandoned } from '../../run/lease.ts'
 import { traceOf } from '../log.ts'
-import { serverOwner } from '../server-owner.ts'
+import { serverOwner } from '../keys.ts'
 import type { ServedEvent } from './event-log.ts'
 import { endAtOnce, enqueue } from './jobs.ts'
 import { isChanged, saveRun, type OwnRun, type Runs } from './own-runs.ts'

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Settings } from '../schema.ts'
-import { serverOwner } from '../server-owner.ts'
+import { serverOwner } from '../keys.ts'
 import type { RunView } from '../views.ts'
 
 export interface StoredRun extends RunView {

@@ -1,7 +1,7 @@
 import type { Archives } from '../archive.ts'
 import { cleanLabels, givenId, jsonCopy, plainText, checkEntry } from '../new-entry.ts'
 import { idTaken, isoTime } from '../store-errors.ts'
-import { copyOf, type StoredConversation, type MemoryState } from './state.ts'
+import { copyOf, newConversation, type MemoryState } from './state.ts'
 
 export function archiveMethods(state: MemoryState): Archives {
   return {
@@ -12,27 +12,17 @@ export function archiveMethods(state: MemoryState): Archives {
       for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
       for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)
       const createdAt = isoTime(about.createdAt, 'The time of a conversation')
-      const stored: StoredConversation = {
-        about: {
-          id,
-          owner,
-          ...(about.title !== undefined && { title: plainText(about.title) }),
-          labels: cleanLabels(about.labels),
-          settings: jsonCopy(about.settings, 'The settings'),
-          createdAt,
-          updatedAt: createdAt,
-          head: null,
-          entries: 0,
-        },
-        fence: { conversationId: id, holder: null, epoch: 0, since: 0, expires: 0 },
-        entries: [],
-        branches: new Map(),
-        exchanges: [],
-        tools: new Map(),
-        overlays: [],
-        states: [],
-        blobs: new Set(),
-      }
+      const stored = newConversation({
+        id,
+        owner,
+        ...(about.title !== undefined && { title: plainText(about.title) }),
+        labels: cleanLabels(about.labels),
+        settings: jsonCopy(about.settings, 'The settings'),
+        createdAt,
+        updatedAt: createdAt,
+        head: null,
+        entries: 0,
+      })
       const prepared = copy.entries.map((entry) => checkEntry({ ...entry, head: 'stay' }, state.now()))
       try {
         for (const entry of prepared) state.append(stored, entry)

@@ -3,7 +3,7 @@ import { pageOf, pageSize, readCursor } from '../page.ts'
 import { cleanLabels, givenId, jsonCopy, plainText } from '../new-entry.ts'
 import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations } from '../store.ts'
-import { copyOf, type MemoryState } from './state.ts'
+import { newConversation, copyOf, type MemoryState } from './state.ts'
 
 export function conversationMethods(state: MemoryState): Conversations {
   return {
@@ -24,17 +24,7 @@ export function conversationMethods(state: MemoryState): Conversations {
         entries: 0,
       }
       if (state.conversations.has(id)) throw idTaken('conversation', id)
-      state.conversations.set(id, {
-        about,
-        fence: { conversationId: id, holder: null, epoch: 0, since: 0, expires: 0 },
-        entries: [],
-        branches: new Map(),
-        exchanges: [],
-        tools: new Map(),
-        overlays: [],
-        states: [],
-        blobs: new Set(),
-      })
+      state.conversations.set(id, newConversation(about))
       return copyOf(about)
     },
 

@@ -43,6 +43,20 @@ export interface StoredConversation {
   blobs: Set<string>
 }
 
+export function newConversation(about: Conversation): StoredConversation {
+  return {
+    about,
+    fence: { conversationId: about.id, holder: null, epoch: 0, since: 0, expires: 0 },
+    entries: [],
+    branches: new Map(),
+    exchanges: [],
+    tools: new Map(),
+    overlays: [],
+    states: [],
+    blobs: new Set(),
+  }
+}
+
 export interface StoredRecordRow {
   n: number
   record: StoredRecord

@@ -1,28 +1,22 @@
-import { uuidv7 } from '../ids.ts'
 import { toState, type StateRow } from '../sql/rows.ts'
-import { isoTime } from '../store-errors.ts'
+import { stateValues } from '../sql/values.ts'
 import type { States } from '../store.ts'
 import { placeOf, writable } from './conversations.ts'
 import type { Database } from './database.ts'
 
 export function stateMethods(db: Database): States {
   return {
-    async keepState(owner, conversationId, state, write) {
-      const now = db.options.now()
-      const { provider, protocol, kind, ref, covers } = state
-      const expiresAt = state.expiresAt === undefined ? null : isoTime(state.expiresAt, 'The end of a state')
-      const id = uuidv7(now)
-      const at = new Date(now).toISOString()
+    async keepState(owner, conversationId, given, write) {
+      const { state, ends } = stateValues(conversationId, given, db.options.now())
       return db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
-        const n = await placeOf(queries, conversation, covers)
+        const n = await placeOf(queries, conversation, state.covers)
         await queries.all(
           `INSERT INTO synapse.states (id, conversation, covers, provider, protocol, kind, ref, expires_at, at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          [id, conversation.n, n, provider, protocol, kind, ref, expiresAt, at],
+          [state.id, conversation.n, n, state.provider, state.protocol, state.kind, state.ref, ends, state.at],
         )
-        const state = { id, conversationId, provider, protocol, kind, ref, covers, at }
-        return expiresAt === null ? state : { ...state, expiresAt }
+        return state
       })
     },
 

@@ -1,11 +1,13 @@
 // What the SQL stores write, validated and converted to column values before a transaction begins.
 
 import type { Note } from '../../core/context.ts'
+import type { ProviderState } from '../../core/log.ts'
 import type { Archive } from '../archive.ts'
 import { bodyCutter, type Blob } from '../blobs.ts'
+import { uuidv7 } from '../ids.ts'
 import { cleanLabels, givenId, jsonText, plainText, prepareEntry, type PreparedEntry } from '../new-entry.ts'
 import { isoTime } from '../store-errors.ts'
-import type { ExchangeEnd, NewConversation, NewExchange } from '../store.ts'
+import type { ExchangeEnd, NewConversation, NewExchange, NewState } from '../store.ts'
 
 export interface ConversationValues {
   id: string
@@ -63,6 +65,18 @@ export function endValues(end: ExchangeEnd, now: number): EndValues {
     failure: end.failure ? jsonText(end.failure, 'The failure') : null,
     notesAfter: (stored) => JSON.stringify([...(JSON.parse(stored) as Note[]), ...added]),
   }
+}
+
+/** The state of a provider as it is returned, and its end as a column. */
+export function stateValues(
+  conversationId: string,
+  { provider, protocol, kind, ref, covers, expiresAt }: NewState,
+  now: number,
+): { state: ProviderState; ends: string | null } {
+  const ends = expiresAt === undefined ? null : isoTime(expiresAt, 'The end of a state')
+  const at = new Date(now).toISOString()
+  const state = { id: uuidv7(now), conversationId, provider, protocol, kind, ref, covers, at }
+  return { state: ends === null ? state : { ...state, expiresAt: ends }, ends }
 }
 
 /** The numbers of a usage that are added up; `offline` is true or absent, so its sum says how often. */

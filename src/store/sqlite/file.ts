@@ -4,6 +4,7 @@
 import { accessSync, closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { renameSync, rmSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { badInput } from '../../core/error.ts'
 import { failpoint } from '../failpoint.ts'
 import { uuidv7 } from '../ids.ts'
 import { folderError, storageError, whatToDo } from './errors.ts'
@@ -22,6 +23,13 @@ export function prepareFile(path: string, make: (path: string) => void): void {
   }
   makeFolder(dirname(path))
   createFile(path, make)
+}
+
+/** For the library: a mistyped path would create an empty store somewhere else. */
+export function checkFolder(path: string): void {
+  const folder = dirname(path)
+  if (stats(folder)) return
+  throw badInput(`The folder ${folder} of the store does not exist: create it, or give another path.`)
 }
 
 function checkFile(path: string, found: Stats): void {

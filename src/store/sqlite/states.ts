@@ -1,6 +1,5 @@
-import { uuidv7 } from '../ids.ts'
 import { toState, type StateRow } from '../sql/rows.ts'
-import { isoTime } from '../store-errors.ts'
+import { stateValues } from '../sql/values.ts'
 import type { States } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { writable } from './conversations.ts'
@@ -8,30 +7,25 @@ import { placeOf } from './entries.ts'
 
 export function stateMethods(db: Connection): States {
   return {
-    async keepState(owner, conversationId, state, write) {
-      const now = db.options.now()
-      const { provider, protocol, kind, ref, covers } = state
-      const expiresAt = state.expiresAt === undefined ? null : isoTime(state.expiresAt, 'The end of a state')
-      const id = uuidv7(now)
-      const at = new Date(now).toISOString()
+    async keepState(owner, conversationId, given, write) {
+      const { state, ends } = stateValues(conversationId, given, db.options.now())
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n } = placeOf(db, conversation, covers)
+        const { n } = placeOf(db, conversation, state.covers)
         db.run(
           `INSERT INTO states (id, conversation, covers, provider, protocol, kind, ref, expires_at, at)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          id,
+          state.id,
           conversation.n,
           n,
-          provider,
-          protocol,
-          kind,
-          ref,
-          expiresAt,
-          at,
+          state.provider,
+          state.protocol,
+          state.kind,
+          state.ref,
+          ends,
+          state.at,
         )
-        const state = { id, conversationId, provider, protocol, kind, ref, covers, at }
-        return expiresAt === null ? state : { ...state, expiresAt }
+        return state
       })
     },
 

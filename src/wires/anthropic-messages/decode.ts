@@ -14,10 +14,19 @@ import {
   stopAllBlocks,
   stopBlock,
 } from '../shared/block-stream.ts'
-import { callIds } from '../shared/call-ids.ts'
-import { addPart, decoding, endReply, growPart, startReply, takeEvents } from '../shared/decoding.ts'
+import {
+  addPart,
+  decoding,
+  endReply,
+  growPart,
+  startReply,
+  takeEvents,
+  callIds,
+  failedWith,
+  type Outcome,
+  stopAfterInterruption,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'

@@ -6,7 +6,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ToolResultPart } from '../../core/message.ts'
-import { readArguments } from '../shared/arguments.ts'
+import { readArguments } from '../shared/decoding.ts'
 import type { BlockReader } from '../shared/block-stream.ts'
 import { malformedInput } from '../shared/injected-text.ts'
 import { type Block, isServerCall, isServerResult, protocolId } from './types.ts'

@@ -4,9 +4,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { textIn } from '../shared/json-fields.ts'
-import { promptTokens } from '../shared/prompt.ts'
+import { promptTokens, type CountTokens } from '../shared/prompt.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
-import type { CountTokens } from '../shared/tokens.ts'
 import { promptOf } from './service.ts'
 
 const clearedResult = '[Old tool result content cleared]'

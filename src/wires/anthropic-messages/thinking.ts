@@ -56,7 +56,7 @@ export function planThinking(loop: Loop, maxTokens: number, forced: boolean, wri
     const level = levelOf(effort, writer)
     return { config: { type: 'adaptive' }, ...(level !== undefined && { effort: level }), state: 'on' }
   }
-  if (!types.includes('enabled')) return drop('the model cannot be asked to think', 'R-20')
+  if (!types.includes('enabled')) return drop('the model does not support thinking', 'R-20')
   if (loop === 'silent') return drop('this tool loop began without thinking', 'R-16')
   if (forced) return drop('a call is asked for by name, and thinking does not go with it', 'R-21')
   const budget = Math.min(budgets[effort], Math.max(leastBudget, Math.floor(maxTokens / 2)))

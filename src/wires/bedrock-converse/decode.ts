@@ -4,7 +4,6 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, StopReason, ToolResultPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { readArguments } from '../shared/arguments.ts'
 import {
   type BlockDialect,
   type BlockReader,
@@ -15,10 +14,19 @@ import {
   stopAllBlocks,
   stopBlock,
 } from '../shared/block-stream.ts'
-import { decoding, endReply, growPart, startReply, takeEvents } from '../shared/decoding.ts'
+import {
+  decoding,
+  endReply,
+  growPart,
+  startReply,
+  takeEvents,
+  readArguments,
+  failedWith,
+  type Outcome,
+  stopAfterInterruption,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { malformedInput } from '../shared/injected-text.ts'
-import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'

@@ -15,9 +15,10 @@ import {
   startPart,
   startReply,
   takeEvents,
+  type Outcome,
+  stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn, textIn } from '../shared/json-fields.ts'
 import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'

@@ -12,7 +12,7 @@ import { mostStopSequences } from './types.ts'
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { options } = writer.target
   const cut = cutting(writer.notes)
-  if (options.store) cut('store', 'the wire keeps no replies')
+  if (options.store) cut('store', 'the wire stores no replies')
   const fields = toolFields(tools, writer, cut)
   const { stop = [] } = options
   if (stop.length > mostStopSequences) {
@@ -62,7 +62,7 @@ function thinking({ target }: Writer, cut: Cut): JsonObject {
   const { effort } = target.options
   if (effort === undefined) return {}
   if (!target.capabilities.efforts.includes(effort)) {
-    cut(`effort ${JSON.stringify(effort)}`, 'the model does not know this effort')
+    cut(`effort ${JSON.stringify(effort)}`, 'the model does not support this effort')
     return {}
   }
   if (effort === 'none') return { thinking: { type: 'disabled' } }
@@ -80,7 +80,7 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
   const { capabilities, quirks, options } = writer.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    cut('tools', 'the model does not take tools')
+    cut('tools', 'the model supports no tools')
     return {}
   }
   if (options.parallelTools === false) cut('parallel tools', 'the wire has no field for it')

@@ -5,9 +5,17 @@ import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { addPart, decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
+import {
+  addPart,
+  decoding,
+  endReply,
+  startReply,
+  takeEvents,
+  failedWith,
+  type Outcome,
+  stopAfterInterruption,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { closeContent, type Content, emptyContent, nativeParts, readPart } from './read-reply.ts'

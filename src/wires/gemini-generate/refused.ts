@@ -32,7 +32,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
     'one response to two calls',
     contents(user, { role: 'model', parts: [signed, call] }, { role: 'user', parts: [response] }),
   ),
-  refused('G-5', 'the model has the last word', contents(user, modelTurn)),
+  refused('G-5', 'the model has the last turn', contents(user, modelTurn)),
   refused(
     'G-6',
     'a call without its signature',

@@ -6,7 +6,7 @@ import { listIn, textIn } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { closed, type Prompt, segment } from '../shared/prompt.ts'
 import { at, readOptions, type RequestOptions } from '../shared/request-options.ts'
-import { overloadedText } from '../shared/standard-errors.ts'
+import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
 export const geminiGenerateService: WireService = {

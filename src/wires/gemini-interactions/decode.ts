@@ -6,9 +6,16 @@ import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
+import {
+  decoding,
+  endReply,
+  startReply,
+  takeEvents,
+  failedWith,
+  type Outcome,
+  stopAfterInterruption,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { closeSteps, nativeSteps, noSteps, startStep, type Steps, stopStep } from './read-reply.ts'
@@ -94,7 +101,7 @@ function outcome({ failure, done, status, calls }: State, cause: EndCause | unde
   if (failure) return failedWith(failure)
   if (!done || status === undefined) return stopAfterInterruption(cause)
   const reason = stopReason(status, calls)
-  const message = 'The provider says that the interaction failed, and not why.'
+  const message = 'The provider reported that the interaction failed, without a reason.'
   const unnamed: Failure = { kind: 'malformed-reply', message, code: status }
   return { stop: { reason, raw: status }, ...(reason === 'failed' && { failure: unnamed }) }
 }

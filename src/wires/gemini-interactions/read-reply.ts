@@ -3,8 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, OpaquePart, ServerToolPart, TextPart } from '../../core/message.ts'
-import { readArguments } from '../shared/arguments.ts'
-import { addPart, type Decoding, endPart, growPart, startedCall, startPart } from '../shared/decoding.ts'
+import { addPart, type Decoding, endPart, growPart, startedCall, startPart, readArguments } from '../shared/decoding.ts'
 import {
   type Content,
   contentKind,

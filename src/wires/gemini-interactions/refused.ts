@@ -36,7 +36,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused('I-5', 'in the background, and not stored', put({ background: true, store: false })),
   refused('G-2', 'a history that opens with a call', input(call, result)),
   refused('G-3', 'a result without its call', input(user, modelOutput, result)),
-  refused('G-5', 'the model has the last word', input(user, modelOutput)),
+  refused('G-5', 'the model has the last turn', input(user, modelOutput)),
   refused(
     'G-6',
     'a call without its signature',
@@ -45,7 +45,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused('G-8', 'user input without content', put({ input: [{ type: 'user_input', content: [] }] })),
   refused(
     'G-14',
-    'a level of thinking that the model does not take',
+    'a thinking level that the model does not support',
     putIn('generation_config', { thinking_level: 'minimal' }),
   ),
 ]

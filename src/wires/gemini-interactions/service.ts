@@ -7,7 +7,7 @@ import { listIn, textIn } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, closed, type Prompt, segment } from '../shared/prompt.ts'
 import { at, readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
-import { overloadedText } from '../shared/standard-errors.ts'
+import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
 export const geminiInteractionsService: WireService = {

@@ -17,9 +17,9 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const effort =
     options.effort !== undefined && capabilities.efforts.includes(options.effort) ? options.effort : undefined
   if (options.effort !== undefined && effort === undefined) {
-    cut(`effort ${JSON.stringify(options.effort)}`, 'the model does not know this effort')
+    cut(`effort ${JSON.stringify(options.effort)}`, 'the model does not support this effort')
   }
-  if (options.store) cut('store', 'the wire keeps no replies')
+  if (options.store) cut('store', 'the wire stores no replies')
 
   const fields = toolFields(tools, writer, cut)
   return {
@@ -49,7 +49,7 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
   const { capabilities, quirks, options } = writer.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    cut('tools', 'the model does not take tools')
+    cut('tools', 'the model supports no tools')
     return {}
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
@@ -74,7 +74,7 @@ function toolChoice(choice: Options['toolChoice'], writer: Writer, cut: Cut): st
   if (choice === undefined) return undefined
   const { capabilities, quirks } = writer.target
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'auto' && choice !== 'none')) {
-    if (choice !== 'auto') cut('tool choice', 'the host does not take it')
+    if (choice !== 'auto') cut('tool choice', 'the host does not accept it')
     return undefined
   }
   if (typeof choice === 'object') return { type: 'function', function: { name: writer.names.toWire(choice.tool) } }

@@ -6,7 +6,6 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { readArguments } from '../shared/arguments.ts'
 import { presentText } from '../shared/call-fragments.ts'
 import {
   addPart,
@@ -19,9 +18,11 @@ import {
   startReply,
   takeEvents,
   type Decoding,
+  readArguments,
+  stopAfterInterruption,
+  type Outcome,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
 

@@ -56,7 +56,7 @@ function thinkOf(options: Options, target: Target, cut: Cut): boolean | string |
   if (levels.includes(effort) && thinkLevels.some((level) => level === effort)) return effort
   cut(
     `effort ${JSON.stringify(effort)}`,
-    levels.length === 0 ? 'the model cannot be asked' : 'the model does not know it',
+    levels.length === 0 ? 'the model does not support thinking' : 'the model does not support it',
   )
   return undefined
 }
@@ -65,7 +65,7 @@ function offeredTools(tools: readonly ToolSpec[], target: Target, cut: Cut): rea
   const { toolChoice } = target.options
   if (tools.length === 0) return []
   if (!target.capabilities.tools) {
-    cut('tools', 'the model does not take tools')
+    cut('tools', 'the model supports no tools')
     return []
   }
   if (toolChoice === 'none') {

@@ -6,7 +6,6 @@ import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { readArguments } from '../shared/arguments.ts'
 import { type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import {
   addPart,
@@ -17,9 +16,11 @@ import {
   startPart,
   startReply,
   takeEvents,
+  readArguments,
+  type Outcome,
+  stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { mediaFromUrl } from '../shared/media.ts'
 import { callHead, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'

@@ -98,7 +98,7 @@ function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Wr
   }
 
   if (!field || !when) {
-    drop('the host does not take it back')
+    drop('the host does not accept it back')
     return {}
   }
   if (when === 'tool-turns' && !hasCalls) {
@@ -112,7 +112,7 @@ function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Wr
   if (own && (sameModel || when === 'tool-turns')) {
     const text = reasoningText(reply, field)
     if (text !== undefined) return { [field]: text }
-  } else drop('it is good only for the model that made it')
+  } else drop('it is valid only for the model that made it')
   if (when !== 'tool-turns' || field === 'reasoning_details') return {}
   const why = 'the host refuses a tool turn without the field'
   writer.notes.push({ kind: 'added', what: `empty ${field}`, why, at, rule: 'D1' })
@@ -127,7 +127,7 @@ function detailsBack(reply: Reply, sameModel: boolean, drop: (why: string, what?
   const replayable = replayableDetails(native.reasoning_details, sameModel)
   if (replayable.length < native.reasoning_details.length) {
     const what = `${native.reasoning_details.length - replayable.length} entries of reasoning_details`
-    drop('encrypted and signed ones are good only for the model that made them, and some are refused unsigned', what)
+    drop('encrypted and signed ones are valid only for the model that made them, and some are refused unsigned', what)
   }
   return replayable.length > 0 ? { reasoning_details: replayable } : {}
 }

@@ -1,7 +1,7 @@
 // OpenAI Chat Completions, and the many compatible servers. The values here are for OpenAI itself; provider rows and
 // models refine them.
 
-import { openaiErrorBody } from '../shared/openai-error.ts'
+import { openaiErrorBody } from '../shared/openai-rules.ts'
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'
 import { split, whole } from './emulate.ts'

@@ -48,7 +48,7 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    drop(writer, 'tools', 'the model does not take tools')
+    drop(writer, 'tools', 'the model supports no tools')
     return {}
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
@@ -57,7 +57,7 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   }
   if (sent.length === 0) return {}
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
-    drop(writer, 'parallel_tool_calls', 'the host does not take it')
+    drop(writer, 'parallel_tool_calls', 'the host does not accept it')
   }
   return {
     tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], writer),
@@ -72,7 +72,7 @@ function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec
   const { capabilities, quirks } = writer.target
   const forced = choice === 'required' || typeof choice === 'object'
   if (quirks.noToolChoice || (forced && !capabilities.forcedTool)) {
-    if (choice !== 'auto') drop(writer, 'tool choice', 'the host does not take it')
+    if (choice !== 'auto') drop(writer, 'tool choice', 'the host does not accept it')
     return {}
   }
   if (typeof choice === 'string') return { tool_choice: choice }
@@ -121,7 +121,7 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
     if (!thinking) drop(writer, `effort "${effort}"`, 'the model does not support it')
     return thinking ?? {}
   }
-  if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not know it', 'C17')
+  if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not support it', 'C17')
   return { ...thinking, reasoning_effort: level }
 }
 

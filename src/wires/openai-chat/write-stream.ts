@@ -4,7 +4,7 @@
 import { folding } from '../../core/fold.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
-import { openaiErrorBody } from '../shared/openai-error.ts'
+import { openaiErrorBody } from '../shared/openai-rules.ts'
 import { completionChunks } from '../message-list/write-stream.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { messageFromParts, whole } from './emulate.ts'

@@ -7,9 +7,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
+import { decoding, endReply, startReply, takeEvents, type Outcome, stopAfterInterruption } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import {
   announce,

@@ -98,7 +98,9 @@ function complete(input: CachedElement[], context: Context, target: Target, hasS
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,
-    why: isEmpty ? 'the wire wants something to answer' : 'the provider wants the last message to be a user message',
+    why: isEmpty
+      ? 'the wire requires something to answer'
+      : 'the provider requires the last message to be a user message',
     ...(last && { at: placeOf(context, context.messages.length - 1) }),
     ...(isEmpty && { rule: 'R18' }),
   })

@@ -1,7 +1,7 @@
 // OpenAI's Responses API, also implemented by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
 
 import { isObject } from '../../core/json.ts'
-import { openaiErrorBody } from '../shared/openai-error.ts'
+import { openaiErrorBody } from '../shared/openai-rules.ts'
 import type { Compacting, Wire } from '../wire.ts'
 import { decoder, readUsage } from './decode.ts'
 import { split, whole } from './emulate.ts'

@@ -32,7 +32,7 @@ export function writeTools(
     notes.push({
       kind: 'dropped',
       what: `${context.tools.length - count} of ${context.tools.length} tools`,
-      why: takesTools ? `the wire takes at most ${maxTools}` : 'the model supports no tools',
+      why: takesTools ? `the wire accepts at most ${maxTools}` : 'the model supports no tools',
       ...(takesTools && { rule: 'C10' }),
     })
   }
@@ -89,12 +89,12 @@ export function toolChoice(
     const forced = named || choice === 'required'
     const unknown = named && !context.tools.some((tool) => tool.name === choice.tool)
     if (!hasTools || unknown) left('tool choice', 'no such tool is offered')
-    else if (quirks.noToolChoice) left('tool choice', 'the provider does not take one')
-    else if (forced && !capabilities.forcedTool) left('forced tool choice', 'the model does not take one')
+    else if (quirks.noToolChoice) left('tool choice', 'the provider accepts none')
+    else if (forced && !capabilities.forcedTool) left('forced tool choice', 'the model does not support one')
     else fields.tool_choice = named ? namedChoice(choice.tool) : choice
   }
   if (options.parallelTools !== undefined && hasTools) {
-    if (quirks.noParallelTools) left('parallel tool setting', 'the provider does not take it')
+    if (quirks.noParallelTools) left('parallel tool setting', 'the provider does not accept it')
     else fields.parallel_tool_calls = options.parallelTools
   }
   return fields

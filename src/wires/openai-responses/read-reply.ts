@@ -5,7 +5,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
 import { namespacedName, searchName } from '../../core/tool-kinds.ts'
-import { readArguments } from '../shared/arguments.ts'
+import { readArguments } from '../shared/decoding.ts'
 import { asksClient, type Item, objectsIn, protocolId, stringIn, typeOf } from './types.ts'
 
 interface ItemReader {

@@ -7,7 +7,7 @@
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
-import { readArguments } from '../shared/arguments.ts'
+import { readArguments } from '../shared/decoding.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import { serverToolText } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'

@@ -1,15 +1,14 @@
-// The state of every decoder: the events so far, the numbers of the parts, the ids of the calls. Each wire adds its own
-// state and reads its chunks with functions over that one object.
+// The state of every decoder: the events so far, the numbers of the parts, the ids of the calls; and what all of them
+// read in the same way: arguments, and how a reply ended. Each wire adds its own state and reads its chunks with
+// functions over that one object.
 
 import type { Note } from '../../core/context.ts'
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
-import type { Json } from '../../core/json.ts'
-import type { Origin, Part, ToolCallPart } from '../../core/message.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Origin, Part, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { DecoderOptions } from '../wire.ts'
-import { callIds } from './call-ids.ts'
-import type { Outcome } from './interruption.ts'
+import type { DecoderOptions, EndCause } from '../wire.ts'
 
 export interface Decoding {
   readonly options: DecoderOptions | undefined
@@ -106,4 +105,51 @@ export function startedCall(state: Decoding, id: Json | undefined, name: Json | 
 export function toolName({ options }: Pick<Decoding, 'options'>, name: string): string {
   const names = options?.toolNames
   return (names && Object.hasOwn(names, name) ? names[name] : undefined) ?? name
+}
+
+/** Our ids for the calls of one reply: the caller's scheme, or the provider's id if it is unique. */
+export function callIds(options: DecoderOptions | undefined): (alias: string | undefined) => string {
+  const used = new Set<string>()
+  let position = 0
+  return (alias) => {
+    const n = position++
+    if (options?.callId) return options.callId(n, alias)
+    const id = alias && !used.has(alias) ? alias : `call-${n}`
+    used.add(id)
+    return id
+  }
+}
+
+/**
+ * The arguments of a call, from the text that a model wrote. Only a JSON object is an input; anything else is stored
+ * unchanged, marked malformed, and never run.
+ */
+export function readArguments(text: string): { input: JsonObject; malformed?: string } {
+  if (text.trim() === '') return { input: {} }
+  try {
+    const value = JSON.parse(text) as Json
+    if (isObject(value)) return { input: value }
+  } catch {
+    // not JSON: kept raw below
+  }
+  return { input: {}, malformed: text }
+}
+
+/** How a reply ended. */
+export interface Outcome {
+  stop: Stop
+  failure?: Failure
+}
+
+/** Of an interrupted reply; without a cause the stream just ended. */
+export function stopAfterInterruption(cause: EndCause | undefined): Outcome {
+  if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
+  if (cause) return { stop: { reason: cause.reason }, failure: cause.failure }
+  const message = 'The stream ended before the reply did.'
+  return { stop: { reason: 'interrupted' }, failure: { kind: 'malformed-reply', message } }
+}
+
+/** An error came in the stream. */
+export function failedWith(failure: Failure): Outcome {
+  return { stop: { reason: 'failed', ...(failure.code !== undefined && { raw: failure.code }) }, failure }
 }

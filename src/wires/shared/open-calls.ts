@@ -3,9 +3,8 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import type { ToolCallPart } from '../../core/message.ts'
-import { readArguments } from './arguments.ts'
 import type { GatheredCall } from './call-fragments.ts'
-import { endPart, growPart, startPart, toolName, type Decoding } from './decoding.ts'
+import { endPart, growPart, startPart, toolName, type Decoding, readArguments } from './decoding.ts'
 
 interface OpenCall {
   index: number

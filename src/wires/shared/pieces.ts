@@ -126,7 +126,7 @@ export function patchedCall(
 
 export function noteReasoning(reply: Reply, at: string, { keepThoughts, notes }: Writing): void {
   if (keepThoughts || !reply.parts.some((part) => part.type === 'reasoning')) return
-  notes.push({ kind: 'dropped', what: 'reasoning', why: 'it was made elsewhere', at })
+  notes.push({ kind: 'dropped', what: 'reasoning', why: 'it is valid only for the provider that made it', at })
 }
 
 /** The parts of a reply; its calls and thoughts are written by each wire itself. */

@@ -8,7 +8,19 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { listIn, textIn } from './json-fields.ts'
-import { mediaTokens, type CountTokens } from './tokens.ts'
+
+/** The size of an image is not on the wire; providers charge about this much for one (checked 2026-11). */
+const mediaTokens = 1600
+
+export type CountTokens = (text: string) => number
+
+/**
+ * The token count of the emulator. A consistent estimate matters more here than one near a real tokenizer, because tests
+ * add, subtract and compare its numbers.
+ */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4)
+}
 
 export interface Segment {
   place: 'tools' | 'system' | 'messages'

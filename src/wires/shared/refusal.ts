@@ -1,6 +1,7 @@
 // A refused request: the provider's status, body and message, thrown where the problem is found.
 
 import type { Json } from '../../core/json.ts'
+import type { ErrorWords } from '../service.ts'
 import type { Issue, Profile, Wire } from '../wire.ts'
 
 export class Refusal extends Error {
@@ -44,4 +45,15 @@ export function openaiRefusal(
 ): Refusal {
   const { code = null, param = null, type = 'invalid_request_error' } = rest
   return new Refusal(status, { error: { message, type, param, code } })
+}
+
+export const overloadedText = 'The model is overloaded. Please try again later.'
+export const serverErrorText =
+  'The server had an error processing your request. Sorry about that! You can retry your request, or contact us through our help center if the error persists.'
+
+/** The common errors for statuses that no request can avoid, as recorded (checked 2026-11). */
+export const standardErrors: Record<number, ErrorWords> = {
+  429: { message: 'Rate limit reached. Please try again in 1s.', type: 'requests', code: 'rate_limit_exceeded' },
+  500: { message: serverErrorText, type: 'server_error', code: null },
+  503: { message: overloadedText, type: 'service_unavailable_error', code: 'server_is_overloaded' },
 }

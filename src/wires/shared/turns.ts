@@ -84,7 +84,7 @@ export function normaliseTurns<Item>(
   if (turnRules.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
     settled.push(added('user', continueText, 'the wire wants a user message last', turnRules.endWithUser))
   } else if (turnRules.neverEmpty && last === undefined) {
-    settled.push(added('user', continueText, 'the wire wants something to answer', turnRules.neverEmpty))
+    settled.push(added('user', continueText, 'the wire requires something to answer', turnRules.neverEmpty))
   }
   return settled
 
