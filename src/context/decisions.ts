@@ -8,6 +8,7 @@ import { isObject, type Json } from '../core/json.ts'
 import type { Message, Reply } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 import { withoutRefused } from './refused.ts'
+import { beginsWith, prefixes } from './prefix-memo.ts'
 import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
 import { cutView } from './window.ts'
@@ -103,20 +104,46 @@ export function cutStart({ messages, places }: View, before: number): number {
 
 /**
  * The turns of a view that folds cover and that are worth folding, oldest first; the first fold that covers a turn
- * applies.
+ * applies. For a view that continues another one it is the same list, so that what was made for it is found again.
  */
 export function foldingsIn(view: View, decisions: Pick<Decisions, 'folds' | 'unfolded'>): readonly Folding[] {
   const { folds, unfolded } = decisions
   if (folds.length === 0) return []
   const known = found.get(view)
   if (known?.folds === folds && known.unfolded === unfolded) return known.foldings
-  const foldings = coveredTurns(view, decisions)
+  const decided = JSON.stringify([folds, unfolded])
+  const before = covered.longest(view.messages)
+  const hasAll = before && before.shared === before.value.places.length
+  const isSame = hasAll && before.value.decided === decided && isContinued(before.value.places, view, folds)
+  const foldings = isSame ? before.value.foldings : coveredTurns(view, decisions)
   found.set(view, { folds, unfolded, foldings })
+  covered.keep(view.messages, { decided, places: view.places, foldings })
   return foldings
 }
 
+interface Covered {
+  decided: string
+  places: readonly number[]
+  foldings: readonly Folding[]
+}
+
 /** The last ones for a view: a plan needs them several times. */
-const found = new WeakMap<View, Pick<Decisions, 'folds'> & { unfolded: Decisions['unfolded']; foldings: Folding[] }>()
+const found = new WeakMap<
+  View,
+  Pick<Decisions, 'folds'> & { unfolded: Decisions['unfolded']; foldings: readonly Folding[] }
+>()
+const covered = prefixes<Covered>()
+
+/** Whether no fold concerns what a view adds to an earlier one, of these positions, with which it begins. */
+function isContinued(before: readonly number[], { messages, places }: View, folds: readonly FoldDecision[]): boolean {
+  if (!beginsWith(places, before)) return false
+  const turns = findToolTurns(messages)
+  // A turn at the very end may continue.
+  const open = turns[turns.findLastIndex(({ end }) => end < before.length) + 1]
+  const from = open ? (places[open.start] as number) : Infinity
+  const next = places[before.length] ?? Infinity
+  return folds.every(({ through, at = -1 }) => through < from && at < next)
+}
 
 function coveredTurns(view: View, { folds, unfolded }: Pick<Decisions, 'folds' | 'unfolded'>): Folding[] {
   const ranges = folds.toSorted((a, b) => a.from - b.from)

@@ -14,8 +14,8 @@ interface Memo<T> {
   value: T
 }
 
-/** A history and the views that policies derive from it begin with the same message. */
-const most = 2
+/** A history and the views that policies derive from it begin with the same message: folded, and with a mention. */
+const most = 3
 
 export function prefixes<T>(): Prefixes<T> {
   const lists = new WeakMap<Message, Memo<T>[]>()
@@ -23,6 +23,9 @@ export function prefixes<T>(): Prefixes<T> {
     longest(messages) {
       let best: { shared: number; value: T } | undefined
       for (const memo of messages[0] ? (lists.get(messages[0]) ?? []) : []) {
+        // Another one is only better if it has the next message too.
+        const next = best?.shared ?? 0
+        if (best && (next >= messages.length || memo.messages[next] !== messages[next])) continue
         const shared = sharedBy(messages, memo.messages)
         if (!best || shared > best.shared) best = { shared, value: memo.value }
       }
@@ -40,8 +43,27 @@ export function prefixes<T>(): Prefixes<T> {
   }
 }
 
+/** Whether one of the messages has a property. The beginning of a list without it is not checked again. */
+export function hasOne(is: (message: Message) => boolean): (messages: readonly Message[]) => boolean {
+  const without = prefixes<true>()
+  return (messages) => {
+    let index = without.longest(messages)?.shared ?? 0
+    while (index < messages.length && !is(messages[index] as Message)) index++
+    if (index < messages.length) return true
+    without.keep(messages, true)
+    return false
+  }
+}
+
+export function beginsWith(list: readonly unknown[], beginning: readonly unknown[]): boolean {
+  if (list.length < beginning.length) return false
+  for (let i = 0; i < beginning.length; i++) if (list[i] !== beginning[i]) return false
+  return true
+}
+
 function sharedBy(a: readonly Message[], b: readonly Message[]): number {
   const end = Math.min(a.length, b.length)
+  if (a === b) return end
   let shared = 0
   while (shared < end && a[shared] === b[shared]) shared++
   return shared

@@ -6,6 +6,7 @@ import { sizesOf } from './count.ts'
 import { applyCuts, cutStart, foldingsIn, isUnfolded, type Decisions, type FoldDecision } from './decisions.ts'
 import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from '../settings/policy.ts'
+import { prefixes } from './prefix-memo.ts'
 import type { CachePrice } from './price-ratio.ts'
 import {
   findToolTurns,
@@ -125,15 +126,16 @@ function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; 
   const turns = findToolTurns(view.messages)
   const older = olderTurns(view.messages, turns, keep)
   // If the cache is cold, it does not matter how long something was there.
-  const answersAfter = cold ? [] : countAnswers(situation)
+  const answersAfter = cold ? () => 0 : countAnswers(situation)
   const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
   const items: Item[] = []
   for (const [i, turn] of older.entries()) {
+    if (measured.folded.has(turn.start) || !measured.sent(turn)) continue
     if (isUnfolded(view.places[turn.start] as number, decisions.unfolded)) continue
-    const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
+    const saves = savingOf(view.messages, turn, style)
     if (saves <= leastSaving) continue
     // It could be folded once as many turns as must stay had come after it.
-    const since = requests - (answersAfter[(turns[i + keep] as ToolTurn).start] ?? 0)
+    const since = requests - answersAfter((turns[i + keep] as ToolTurn).start)
     const at = measured.before[turn.start] as number
     items.push({ turn, saves, at, since, found: found?.[i] ?? at })
   }
@@ -208,7 +210,7 @@ function proposeWindow(situation: PlanFacts, most: number, broken: number): Prop
     if (index === pinned) continue
     const size = sizes[index] as number
     saves += size
-    paid += size * (after[Math.min(index + most, view.messages.length - 1)] as number)
+    paid += size * after(Math.min(index + most, view.messages.length - 1))
   }
   const place = placeAt(view, start)
   if (saves <= leastSaving || place === undefined) return undefined
@@ -265,16 +267,37 @@ interface Measured {
   /** Tokens that are sent before each message, and after the last one. */
   before: number[]
   /** Where the folded turns begin. */
-  folded: Set<number>
+  folded: ReadonlySet<number>
   /** Whether a turn comes after the cut. */
   sent(turn: ToolTurn): boolean
 }
 
 /** The length of everything as it is sent now. */
 function measure({ view, decisions, head }: PlanFacts): Measured {
+  const { sizes, folded } = foldedSizes(view, foldingsIn(view, decisions))
+  const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
+  const pinned = pinnedIn(view.messages)
+  for (let index = 0; index < cut; index++) if (index !== pinned) sizes[index] = 0
+  return { before: beforeEach(sizes, head), folded, sent: (turn) => turn.start >= cut }
+}
+
+interface FoldedSizes {
+  /** What is sent of each turn counts as its first message. */
+  sizes: number[]
+  folded: ReadonlySet<number>
+}
+
+/** By the list of foldings, which is the same for a view that continues another one. */
+const foldedBefore = new WeakMap<readonly Folding[], FoldedSizes>()
+
+function foldedSizes(view: View, foldings: readonly Folding[]): FoldedSizes {
+  const whole = sizesOf(view.messages)
+  const known = foldedBefore.get(foldings)
+  if (known && known.sizes.length <= whole.length) {
+    return { sizes: known.sizes.concat(whole.slice(known.sizes.length)), folded: known.folded }
+  }
+  const sizes = whole.slice()
   const folded = new Set<number>()
-  const sizes = sizesOf(view.messages).slice()
-  const foldings = foldingsIn(view, decisions)
   const turns = foldedTurns(view, foldings)
   for (const [i, made] of turns.entries()) {
     const { start, end } = (foldings[i] as Folding).turn
@@ -282,29 +305,33 @@ function measure({ view, decisions, head }: PlanFacts): Measured {
     sizes.fill(0, start, end)
     sizes[start] = sum(made.map((one) => one.size))
   }
-  const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
-  const pinned = pinnedIn(view.messages)
-  for (let index = 0; index < cut; index++) if (index !== pinned) sizes[index] = 0
-  return { before: beforeEach(sizes, head), folded, sent: (turn) => turn.start >= cut }
+  foldedBefore.set(foldings, { sizes: sizes.slice(), folded })
+  return { sizes, folded }
 }
 
 function beforeEach(sizes: readonly number[], head: number): number[] {
   const before = [head]
   let total = head
-  for (const size of sizes) before.push((total += size))
+  for (let index = 0; index < sizes.length; index++) before.push((total += sizes[index] as number))
   return before
 }
 
 /** How many answers of the provider and model come after each message. */
-function countAnswers({ view, provider, model }: PlanFacts): number[] {
-  const after: number[] = []
-  let count = 0
-  for (let index = view.messages.length - 1; index >= 0; index--) {
-    after.push(count)
-    if (isAnswer(view.messages[index], provider, model)) count++
+function countAnswers({ view: { messages }, provider, model }: PlanFacts): (index: number) => number {
+  const last = answered.longest(messages)
+  const isSame = last?.value.provider === provider && last.value.model === model
+  const upTo = isSame ? last.value.upTo.slice(0, last.shared) : []
+  let count = upTo.at(-1) ?? 0
+  for (let index = upTo.length; index < messages.length; index++) {
+    if (isAnswer(messages[index], provider, model)) count++
+    upTo.push(count)
   }
-  return after.toReversed()
+  answered.keep(messages, { provider, model, upTo })
+  return (index) => count - (upTo[index] ?? count)
 }
+
+/** The answers up to each message. */
+const answered = prefixes<{ provider: string; model: string; upTo: readonly number[] }>()
 
 function isAnswer(message: Message | undefined, provider: string, model: string): boolean {
   return message?.role === 'assistant' && message.origin.provider === provider && message.origin.model === model

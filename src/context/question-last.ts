@@ -4,11 +4,13 @@
 
 import type { Message } from '../core/message.ts'
 import type { Target } from '../wires/wire.ts'
+import { hasOne } from './prefix-memo.ts'
 import type { View } from './view.ts'
 
 export function withQuestionLast<V extends View>(view: V, { capabilities, quirks }: Target): V {
   const takesIt = capabilities.midSystem && capabilities.prefill && !quirks.alternate
-  if (takesIt || !view.messages.some((message, i) => follows(view.messages, message, i))) return view
+  if (takesIt || !hasSystem(view.messages) || !view.messages.some((message, i) => follows(view.messages, message, i)))
+    return view
   const messages: Message[] = []
   const places: number[] = []
   const notes = [...view.notes]
@@ -23,6 +25,8 @@ export function withQuestionLast<V extends View>(view: V, { capabilities, quirks
   }
   return { ...view, messages, places, notes }
 }
+
+const hasSystem = hasOne(({ role }) => role === 'system')
 
 function follows(messages: readonly Message[], { role }: Message, index: number): boolean {
   return role === 'system' && messages[index - 1]?.role === 'user'

@@ -3,7 +3,7 @@
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, UserMessage } from '../core/message.ts'
-import { prefixes } from './prefix-memo.ts'
+import { hasOne } from './prefix-memo.ts'
 import type { View } from './view.ts'
 
 const wire = 'anthropic-messages'
@@ -25,16 +25,7 @@ export function withSearchResultsAsText(view: View, protocol: string): View {
   return { ...view, messages, notes }
 }
 
-/** Lists without any. */
-const without = prefixes<true>()
-
-function hasSome(messages: readonly Message[]): boolean {
-  let index = without.longest(messages)?.shared ?? 0
-  while (index < messages.length && !hasSearchResult(messages[index] as Message)) index++
-  if (index < messages.length) return true
-  without.keep(messages, true)
-  return false
-}
+const hasSome = hasOne(hasSearchResult)
 
 function hasSearchResult(message: Message): message is UserMessage {
   return message.role === 'user' && message.parts.some((part) => part.type === 'opaque' && part.kind === kind)

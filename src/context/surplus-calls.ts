@@ -2,6 +2,7 @@
 // has all of them; a request leaves most of them out: no provider accepts a body with tens of thousands of calls.
 
 import { callsOf, type Message, type Reply, type ToolMessage } from '../core/message.ts'
+import { hasOne } from './prefix-memo.ts'
 import type { View } from './view.ts'
 
 /** The maximum that a run can be set to execute. Of the calls after them, those with a failed result are left out. */
@@ -12,7 +13,7 @@ const remaining = new WeakMap<Message, ToolMessage>()
 
 /** Takes a paired view and returns one that is still paired; the same one if no reply has so many calls. */
 export function withoutSurplusCalls(view: View): View {
-  if (!view.messages.some(hasMany)) return view
+  if (!someHaveMany(view.messages)) return view
   const out: View = { messages: [], places: [], notes: [...view.notes] }
   let left: ReadonlySet<string> = new Set()
   for (const [index, message] of view.messages.entries()) {
@@ -31,6 +32,8 @@ export function withoutSurplusCalls(view: View): View {
   }
   return out
 }
+
+const someHaveMany = hasOne(hasMany)
 
 function hasMany(message: Message): message is Reply {
   return message.role === 'assistant' && message.parts.length > alwaysSent && callsOf(message).length > alwaysSent

@@ -138,42 +138,91 @@ export interface Folding {
 /** Folds the given turns, oldest first, in one pass. Each reason adds one note, however many turns it folds. */
 export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   if (foldings.length === 0) return view
-  const folded: View = { messages: [], places: [], notes: [...view.notes] }
-  const whole = sizesOf(view.messages)
-  const sizes: number[] = []
-  const batches = new Map<string, Folding[]>()
-  let batch: Folding[] | undefined
-  let next = 0
   const turns = foldedTurns(view, foldings)
-  for (const [i, folding] of foldings.entries()) {
-    const { turn, style, why } = folding
-    copy(next, turn.start)
+  const before = foldedBefore.longest(view.messages)
+  const same = before ? sameFolds(before.value, before.shared, view, foldings, turns) : 0
+  const known = same > 0 ? before?.value : undefined
+  const end = known?.ends[same - 1] ?? 0
+  const ends = known?.ends.slice(0, same) ?? []
+  const messages = known?.messages.slice(0, end) ?? []
+  const places = known?.places.slice(0, end) ?? []
+  const sizes = known?.sizes.slice(0, end) ?? []
+  const whole = sizesOf(view.messages)
+  let next = foldings[same - 1]?.turn.end ?? 0
+  for (let i = same; i < foldings.length; i++) {
+    const { turn } = foldings[i] as Folding
+    copy(turn.start)
     for (const { message, index, size } of turns[i] as FoldedMessage[]) {
-      folded.messages.push(message)
-      folded.places.push(view.places[turn.start + index] as number)
+      messages.push(message)
+      places.push(view.places[turn.start + index] as number)
       sizes.push(size)
     }
+    ends.push(messages.length)
+    next = turn.end
+  }
+  copy(view.messages.length)
+  const notes = known?.foldings === foldings ? known.notes : notesFor(view, foldings)
+  rememberSizes(messages, sizes)
+  foldedBefore.keep(view.messages, { of: view.places, foldings, turns, ends, messages, places, sizes, notes })
+  return { messages, places, notes: [...view.notes, ...notes] }
+
+  function copy(to: number): void {
+    for (let i = next; i < to; i++) {
+      messages.push(view.messages[i] as Message)
+      places.push(view.places[i] as number)
+      sizes.push(whole[i] as number)
+    }
+  }
+}
+
+interface FoldedBefore extends View {
+  /** The positions before anything was folded. */
+  of: readonly number[]
+  foldings: readonly Folding[]
+  turns: readonly FoldedMessage[][]
+  /** How many messages there are after each folded turn. */
+  ends: readonly number[]
+  /** The tokens of each message. */
+  sizes: readonly number[]
+}
+
+/** What was made for a view is used for the next one that begins in the same way. */
+const foldedBefore = prefixes<FoldedBefore>()
+
+/** How many of the first folds have the same result for a view, of which this many messages are the same. */
+function sameFolds(
+  before: FoldedBefore,
+  shared: number,
+  { places }: View,
+  foldings: readonly Folding[],
+  turns: readonly FoldedMessage[][],
+): number {
+  let same = 0
+  while (
+    same < foldings.length &&
+    turns[same] === before.turns[same] &&
+    foldings[same]?.turn === before.foldings[same]?.turn &&
+    (foldings[same]?.turn.end ?? Infinity) <= shared
+  )
+    same++
+  const end = foldings[same - 1]?.turn.end ?? 0
+  for (let i = 0; i < end; i++) if (places[i] !== before.of[i]) return 0
+  return same
+}
+
+function notesFor(view: View, foldings: readonly Folding[]): Note[] {
+  const batches = new Map<string, Folding[]>()
+  let batch: Folding[] | undefined
+  for (const folding of foldings) {
     const last = batch?.[0]
-    if (last?.style !== style || last.why !== why) {
-      const key = `${style} ${why}`
+    if (last?.style !== folding.style || last.why !== folding.why) {
+      const key = `${folding.style} ${folding.why}`
       batch = batches.get(key) ?? []
       batches.set(key, batch)
     }
     batch?.push(folding)
-    next = turn.end
   }
-  copy(next, view.messages.length)
-  for (const some of batches.values()) folded.notes.push(noteFor(view, some))
-  rememberSizes(folded.messages, sizes)
-  return folded
-
-  function copy(from: number, to: number): void {
-    for (let i = from; i < to; i++) {
-      folded.messages.push(view.messages[i] as Message)
-      folded.places.push(view.places[i] as number)
-      sizes.push(whole[i] as number)
-    }
-  }
+  return [...batches.values()].map((some) => noteFor(view, some))
 }
 
 /** A note for each turn would make the notes of a long conversation longer than the request. */

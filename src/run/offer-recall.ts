@@ -8,7 +8,7 @@ import type { Tool } from '../core/tool.ts'
 import { estimateHead, sentView, type RequestDraft } from '../context/assemble.ts'
 import type { Decisions } from '../context/decisions.ts'
 import { recallName } from '../context/mention-recall.ts'
-import { prefixes } from '../context/prefix-memo.ts'
+import { hasOne } from '../context/prefix-memo.ts'
 import type { View } from '../context/view.ts'
 import { settingsOf, type PolicySettings } from '../settings/policy.ts'
 import { readWhole } from './path-cache.ts'
@@ -61,16 +61,7 @@ export function withRecall<D extends RequestDraft>(draft: D): D {
   return draft.recall ? draft : { ...draft, tools: [...(draft.tools ?? []), recallSpec], recall: true }
 }
 
-/** Histories that are sent in full. */
-const whole = prefixes<true>()
-
-function someShownInPart(messages: readonly Message[]): boolean {
-  let index = whole.longest(messages)?.shared ?? 0
-  while (index < messages.length && !isShownInPart(messages[index] as Message)) index++
-  if (index < messages.length) return true
-  whole.keep(messages, true)
-  return false
-}
+const someShownInPart = hasOne(isShownInPart)
 
 /** A result that the model has seen only in part. */
 function isShownInPart({ role, parts }: Message): boolean {

@@ -69,6 +69,21 @@ function expected(turns: number, keep: number) {
   return best && best.gain > 0 && best.rent >= rewriting ? { ...best, rewriting } : undefined
 }
 
+test('what is proposed while a conversation continues is what is proposed for a copy of it', () => {
+  const messages = history(40)
+  let decisions = noDecisions
+  let proposed = 0
+  for (let end = 1; end <= messages.length; end += 2) {
+    const change = { decisions, settings: { maxToolTurns: 2, maxMessages: 30, rhythm: 'economy' as const } }
+    const beginning = messages.slice(0, end)
+    const proposals = proposeByMoney(facts(beginning, change))
+    assert.deepEqual(proposals, proposeByMoney(facts(structuredClone(beginning), structuredClone(change))))
+    decisions = proposals.reduce(withProposal, decisions)
+    proposed += proposals.length
+  }
+  assert.ok(proposed >= 3, `only ${proposed} were proposed`)
+})
+
 describe('to save money', () => {
   test('old turns are folded at the request at which the law says so, with its numbers', () => {
     let folds = 0

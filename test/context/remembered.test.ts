@@ -32,7 +32,7 @@ describe('what is remembered of earlier lists', () => {
     assert.equal(memo.longest([]), undefined)
   })
 
-  test('is two lists at most, and a list that another continues is replaced', () => {
+  test('is three lists at most, and a list that another continues is replaced', () => {
     const memo = prefixes<string>()
     memo.keep([a, b], 'ab')
     memo.keep([a, b, c], 'abc')
@@ -40,7 +40,11 @@ describe('what is remembered of earlier lists', () => {
     assert.deepEqual(memo.longest([a, b, c]), { shared: 3, value: 'abc' })
     assert.deepEqual(memo.longest([a, d]), { shared: 2, value: 'ad' })
     memo.keep([a, c], 'ac')
-    assert.deepEqual(memo.longest([a, b, c]), { shared: 1, value: 'ac' }, 'the oldest is gone')
+    assert.deepEqual(memo.longest([a, b, c]), { shared: 3, value: 'abc' })
+    memo.keep([a, c, d], 'acd')
+    assert.deepEqual(memo.longest([a, b, c]), { shared: 3, value: 'abc' }, 'a list that continues takes no place')
+    memo.keep([a, a], 'aa')
+    assert.deepEqual(memo.longest([a, b, c]), { shared: 1, value: 'aa' }, 'the oldest is gone')
     assert.deepEqual(memo.longest([a, d]), { shared: 2, value: 'ad' })
   })
 

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { sizesOf } from '../../src/context/count.ts'
 import { applyCuts, type Decisions, type FoldDecision } from '../../src/context/decisions.ts'
 import { numberedResult } from '../../src/context/numbered-result.ts'
 import { stepwise } from '../../src/context/steps.ts'
@@ -123,6 +124,29 @@ test('a turn that is left out of a fold changes what the others of it say, whate
     for (const some of [folds, fewer, folds])
       assert.deepEqual(sent(history, some), sent(structuredClone(history), some))
   })
+})
+
+test('a view that continues another one has the positions, notes and sizes of one that does not', () => {
+  const viewOf = (messages: readonly Message[], folds: readonly FoldDecision[], first = 0) => {
+    const {
+      messages: sentMessages,
+      places,
+      notes,
+    } = applyCuts(wholeView(messages, first), {
+      folds: structuredClone([...folds]),
+      compactions: [],
+      plain: [],
+    })
+    return { places, notes, sizes: sizesOf(sentMessages) }
+  }
+  check(({ history, folds, end }) => {
+    for (let length = end; length <= history.length; length++) {
+      const beginning = history.slice(0, length)
+      assert.deepEqual(viewOf(beginning, folds), viewOf(structuredClone(beginning), folds))
+    }
+    // The same messages at other positions.
+    assert.deepEqual(viewOf(history, folds, 1), viewOf(structuredClone(history), folds, 1))
+  }, 20)
 })
 
 test('a fold that was decided after the end of a history is not used for a longer one', () => {

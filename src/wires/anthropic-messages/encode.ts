@@ -7,7 +7,7 @@ import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import { fromPlace, originsIn } from '../shared/body-bytes.ts'
-import { wireIds } from '../shared/ids.ts'
+import { requestIds } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
 import { mapNames } from '../shared/names.ts'
 import type { Encoded, Target } from '../wire.ts'
@@ -42,7 +42,7 @@ import {
 export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []
   const names = mapNames(context, toolNamePattern, toolNameLength, notes)
-  const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
+  const idOf = requestIds(context, target, protocolId, callIdGrammar, (reply) => isReplayed(reply, target))
   const writer: Writer = { target, notes, names, idOf }
 
   const head = { system: encodeSystem(context.system, 'system', writer), ...declareTools(context, writer) }
@@ -152,11 +152,13 @@ function writeHistory(context: Context, writer: Writer): History {
   for (let index = 0; index < context.messages.length; index++) {
     noted.push(notes.length)
     const turn = cached(context.messages[index] as Message, index, write)
-    if (turn.items.some(({ block }) => isSignedSummary(block))) {
+    for (const { block } of turn.items) {
+      if (!isSignedSummary(block)) continue
       summary = index
       kinds.clear()
+      break
     }
-    for (const { block } of turn.items) kinds.set(block.type, block)
+    for (const { block } of turn.items) if (!kinds.has(block.type)) kinds.set(block.type, block)
     written.push(turn)
   }
   const start = Math.max(0, summary)

@@ -22,11 +22,11 @@ export function encode(context: Context, target: Target): Encoded {
   const system = context.system.flatMap((part) => textPieces(part.text, 'system', write))
   if (marks.has(-1) && system.length > 0) system.push(mark)
 
+  const encodeOne = (message: Message, at: string) =>
+    // A system message inside the history becomes user text.
+    turnOf(message.role === 'system' ? 'user' : message.role, piecesOf(message, at, write), at)
   const turns = context.messages.map((message, index) => {
-    const turn = write.cached(message, index, (one, at) =>
-      // A system message inside the history becomes user text.
-      turnOf(one.role === 'system' ? 'user' : one.role, piecesOf(one, at, write), at),
-    )
+    const turn = write.cached(message, index, encodeOne)
     return marks.has(index) && turn.items.length > 0 ? turnOf(turn.role, [...turn.items, mark], turn.at) : turn
   })
   const settled = settleDocuments(normaliseTurns(turns, turnRules, notes), notes)
@@ -74,8 +74,13 @@ function piecesOf(message: Message, at: string, write: Writing): JsonObject[] {
 
 /** Server tools in replies that are sent back unchanged. */
 function ranByService(turns: readonly Turn<JsonObject>[]): Set<string> {
-  const uses = turns.flatMap(({ items }) => items.flatMap((block) => inside(block, 'toolUse') ?? []))
-  return new Set(uses.filter(isObject).flatMap(({ type, name }) => (type === undefined ? [] : [String(name)])))
+  const names = new Set<string>()
+  for (const { items } of turns) {
+    for (const { toolUse } of items) {
+      if (isObject(toolUse) && toolUse.type !== undefined) names.add(String(toolUse.name))
+    }
+  }
+  return names
 }
 
 function pathOf({ model }: Target, streams: boolean): string {
@@ -95,7 +100,8 @@ function markOf({ options }: Target): JsonObject {
 const mostDocuments = 5
 
 function settleDocuments(turns: Turn<JsonObject>[], notes: Note[]): Turn<JsonObject>[] {
-  const total = turns.reduce((sum, { items }) => sum + items.filter(isDocument).length, 0)
+  let total = 0
+  for (const { items } of turns) for (const block of items) if (isDocument(block)) total++
   if (total === 0) return turns
   let seen = 0
   return turns.map((turn) => {
@@ -124,5 +130,5 @@ function settleDocuments(turns: Turn<JsonObject>[], notes: Note[]): Turn<JsonObj
 }
 
 function isDocument(block: JsonObject): boolean {
-  return inside(block, 'document') !== undefined
+  return isObject(block.document)
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Reply, type TextPart, type UserMessage } from '../../core/message.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { encodeCache, type Cached } from '../shared/encode-cache.ts'
-import { wireIds, type IdGrammar } from '../shared/ids.ts'
+import { requestIds, type IdGrammar } from '../shared/ids.ts'
 import { summaryLabel, systemLabel } from '../shared/injected-text.ts'
 import { mapNames } from '../shared/names.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
@@ -23,7 +23,8 @@ export function encodeMessageList(given: Context, target: Target, dialect: Diale
   const { toolNames } = dialect
   const names = toolNames ? mapNames(context, toolNames.pattern, toolNames.length, notes) : anyNames
   const replayed = (reply: Reply) => isReplayed(reply, target, dialect, flat)
-  const idOf = wireIds(context.messages, target.quirks.shortCallIds ? shortIds : dialect.callIds, replayed)
+  const grammar = target.quirks.shortCallIds ? shortIds : dialect.callIds
+  const idOf = requestIds(context, target, dialect.id, grammar, replayed)
   const idless = dialect.idless ? idlessCalls(context.messages, replayed) : none
   const asks = { idOf, toWire: names.toWire, isIdless: (callId: string) => idless.has(callId) }
   const { lookups, cached } = encodeCache(context, target, dialect.id, asks, notes)

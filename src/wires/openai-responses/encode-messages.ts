@@ -3,7 +3,7 @@
 import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { textOf, type Message, type Reply, type ToolMessage, type ToolResultPart } from '../../core/message.ts'
-import { wireIds, type IdGrammar } from '../shared/ids.ts'
+import { requestIds, type IdGrammar } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
 import type { NameMap } from '../shared/names.ts'
 import { cachedElement, fromPlace, type CachedElement } from '../shared/body-bytes.ts'
@@ -38,7 +38,7 @@ export function writeHistory(
     },
     namespaceOf: (name: string) => declared.get(name)?.namespace?.name,
     toWire: names.toWire,
-    id: wireIds(context.messages, grammar, (reply: Reply) => isReplayed(reply, target, flat)),
+    id: requestIds(context, target, protocolId, grammar, (reply: Reply) => isReplayed(reply, target, flat)),
     isUsed: (id: string) => usedIds.has(id),
     isAnswered: (key: string) => answered.has(key),
     isAsked: (key: string) => asked.has(key),

@@ -2,7 +2,10 @@
 // it unchanged. Everything else gets an id that is a hash of ours: truncated ids would collide.
 
 import { hash } from 'node:crypto'
+import type { Context } from '../../core/context.ts'
 import type { Message, Reply } from '../../core/message.ts'
+import type { Target } from '../wire.ts'
+import { ByCall, continuedState } from './continued.ts'
 
 export interface IdGrammar {
   prefix: string
@@ -12,43 +15,72 @@ export interface IdGrammar {
   fits: RegExp
 }
 
-/** The wire id of every call in the messages. `replayed` says which replies are sent unchanged. */
+/** Whether a reply is sent unchanged. */
+type IsReplayed = (reply: Reply) => boolean
+
+/** The wire id of every call in the messages. */
 export function wireIds(
   messages: readonly Message[],
   grammar: IdGrammar,
-  replayed: (reply: Reply) => boolean,
+  replayed: IsReplayed,
 ): (callId: string) => string {
-  const ids = new Map<string, string>()
-  const taken = new Set<string>()
+  const known = new Ids()
+  for (const [index, message] of messages.entries()) addIds(known, message, index, grammar, replayed)
+  return (callId) => known.values.get(callId) ?? hashedId(callId, grammar)
+}
 
-  for (const message of messages) {
-    if (message.role !== 'assistant') continue
-    // Once per reply, not per call: the check reads all of its calls.
-    let isReplayed: boolean | undefined
-    for (let index = 0; index < message.parts.length; index++) {
-      const part = message.parts[index]
-      if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
-      const alias = part.alias && (isReplayed ??= replayed(message)) ? part.alias : undefined
-      const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
-      const id = isFree ? alias : free(part.callId, derivedId(message, index, part.callId))
-      ids.set(part.callId, id)
-      taken.add(id)
-    }
-  }
-  return (callId) => ids.get(callId) ?? hashedId(callId, grammar)
+/** The same for a request, continued from the last one of its conversation to the same target. */
+export function requestIds(
+  { messages, fromLog }: Pick<Context, 'messages' | 'fromLog'>,
+  { provider, model, quirks, capabilities }: Target,
+  protocol: string,
+  grammar: IdGrammar,
+  replayed: IsReplayed,
+): (callId: string) => string {
+  if (!fromLog) return wireIds(messages, grammar, replayed)
+  const key = JSON.stringify([protocol, provider, model, quirks, capabilities])
+  const known = idsOf(messages, key, (state, message, index) => addIds(state, message, index, grammar, replayed))
+  return (callId) => known.values.get(callId) ?? hashedId(callId, grammar)
+}
 
-  function derivedId(reply: Reply, index: number, callId: string): string {
-    const derived = derivedIds(reply, grammar)
-    let own = derived[index]
-    if (own?.of !== callId) derived[index] = own = { of: callId, id: hashedId(callId, grammar) }
-    return own.id
-  }
+class Ids extends ByCall<string> {
+  readonly taken = new Set<string>()
 
-  function free(callId: string, derived: string): string {
-    let id = derived
-    for (let salt = 1; taken.has(id); salt++) id = hashedId(`${callId}#${salt}`, grammar)
-    return id
+  protected override remove(callId: string): void {
+    this.taken.delete(this.values.get(callId) as string)
+    super.remove(callId)
   }
+}
+
+const idsOf = continuedState(() => new Ids())
+
+function addIds(state: Ids, message: Message, at: number, grammar: IdGrammar, replayed: IsReplayed): void {
+  if (message.role !== 'assistant') return
+  const { values: ids, taken } = state
+  // Once per reply, not per call: the check reads all of its calls.
+  let isReplayed: boolean | undefined
+  for (let index = 0; index < message.parts.length; index++) {
+    const part = message.parts[index]
+    if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
+    const alias = part.alias && (isReplayed ??= replayed(message)) ? part.alias : undefined
+    const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
+    const id = isFree ? alias : freeId(part.callId, derivedId(message, index, part.callId, grammar), taken, grammar)
+    state.add(part.callId, id, at)
+    taken.add(id)
+  }
+}
+
+function derivedId(reply: Reply, index: number, callId: string, grammar: IdGrammar): string {
+  const derived = derivedIds(reply, grammar)
+  let own = derived[index]
+  if (own?.of !== callId) derived[index] = own = { of: callId, id: hashedId(callId, grammar) }
+  return own.id
+}
+
+function freeId(callId: string, derived: string, taken: ReadonlySet<string>, grammar: IdGrammar): string {
+  let id = derived
+  for (let salt = 1; taken.has(id); salt++) id = hashedId(`${callId}#${salt}`, grammar)
+  return id
 }
 
 interface Derived {

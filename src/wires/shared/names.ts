@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Context, Note } from '../../core/context.ts'
+import type { Message } from '../../core/message.ts'
+import { continuedState } from './continued.ts'
 
 export interface NameMap {
   toWire(name: string): string
@@ -15,15 +17,7 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
   const taken = new Set<string>()
   const changed: Record<string, string> = {}
   const names = new Set(context.tools.map((tool) => tool.name))
-  let last: string | undefined
-  for (const message of context.messages) {
-    if (message.role === 'user' || message.role === 'system') continue
-    for (const part of message.parts) {
-      if ((part.type !== 'tool-call' && part.type !== 'tool-result') || part.name === last) continue
-      last = part.name
-      names.add(last)
-    }
-  }
+  for (const name of namesIn(context)) names.add(name)
   const fitting = (name: string) => name.length <= maxLength && fits.test(name)
   for (const name of names) if (fitting(name)) taken.add(name)
 
@@ -45,4 +39,35 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
     })
   }
   return { toWire: (name) => wire.get(name) ?? name, changed }
+}
+
+class Names {
+  /** With the index of the message that has each first, in order. */
+  readonly first = new Map<string, number>()
+  last: string | undefined
+
+  backTo(index: number): void {
+    this.last = undefined
+    for (const [name, at] of this.first) if (at >= index) this.first.delete(name)
+  }
+}
+
+const namesOf = continuedState(() => new Names())
+
+/** The names in calls and results, in order. */
+function namesIn({ messages, fromLog }: Context): Iterable<string> {
+  if (fromLog) return namesOf(messages, '', addNames).first.keys()
+  const names = new Names()
+  for (const [index, message] of messages.entries()) addNames(names, message, index)
+  return names.first.keys()
+}
+
+function addNames(names: Names, { role, parts }: Message, index: number): void {
+  if (role === 'user' || role === 'system') return
+  for (const part of parts) {
+    // Most have the name of the one before.
+    if ((part.type !== 'tool-call' && part.type !== 'tool-result') || part.name === names.last) continue
+    names.last = part.name
+    if (!names.first.has(part.name)) names.first.set(part.name, index)
+  }
 }

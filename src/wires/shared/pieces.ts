@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   CompactionPart,
   MediaPart,
+  Message,
   OpaquePart,
   Part,
   Reply,
@@ -16,8 +17,9 @@ import type {
   UserMessage,
 } from '../../core/message.ts'
 import { cleanJson } from './clean-json.ts'
+import { ByCall, continuedState } from './continued.ts'
 import { encodeCache, type Cached } from './encode-cache.ts'
-import { wireIds, type IdGrammar } from './ids.ts'
+import { requestIds, type IdGrammar } from './ids.ts'
 import { malformedInput, mediaStandIn, summaryLabel, systemLabel } from './injected-text.ts'
 import { mediaFromUrl, takesMedia } from './media.ts'
 import { mapNames, type NameMap } from './names.ts'
@@ -64,15 +66,8 @@ export function writingFor(form: Form, context: Context, target: Target, keepTho
   const notes: Note[] = []
   const names = mapNames(context, form.names.pattern, form.names.length, notes)
   const replayed = (reply: Reply) => isReplayable(reply, form.id, target)
-  const wireId = wireIds(context.messages, form.ids(target), replayed)
-  const asked = new Map<string, { name: string; idless: boolean }>()
-  for (const message of context.messages) {
-    if (message.role !== 'assistant') continue
-    for (const part of message.parts) {
-      if (part.type !== 'tool-call' || asked.has(part.callId)) continue
-      asked.set(part.callId, { name: part.name, idless: part.alias === undefined && replayed(message) })
-    }
-  }
+  const wireId = requestIds(context, target, form.id, form.ids(target), replayed)
+  const asked = callsIn(context, form, target, replayed)
   const asks = {
     wireId,
     isIdless: (callId: string) => asked.get(callId)?.idless === true,
@@ -91,6 +86,35 @@ export function writingFor(form: Form, context: Context, target: Target, keepTho
     keepThoughts,
     cached,
   }
+}
+
+interface Asked {
+  name: string
+  /** It is sent back unchanged, without an id. */
+  idless: boolean
+}
+
+const callsOf = continuedState(() => new ByCall<Asked>())
+
+function callsIn(
+  { messages, fromLog }: Context,
+  form: Form,
+  target: Target,
+  replayed: (reply: Reply) => boolean,
+): ReadonlyMap<string, Asked> {
+  const add = (calls: ByCall<Asked>, message: Message, index: number): void => {
+    if (message.role !== 'assistant') return
+    for (const part of message.parts) {
+      if (part.type !== 'tool-call' || calls.values.has(part.callId)) continue
+      const idless = part.alias === undefined && replayed(message)
+      calls.add(part.callId, { name: part.name, idless }, index)
+    }
+  }
+  // Which replies are sent back unchanged depends on the wire and the provider.
+  if (fromLog) return callsOf(messages, `${form.id} ${target.provider}`, add).values
+  const calls = new ByCall<Asked>()
+  for (const [index, message] of messages.entries()) add(calls, message, index)
+  return calls.values
 }
 
 export function isReplayed(reply: Reply, { form, target }: Writing): boolean {

@@ -106,9 +106,11 @@ export function wireList<Item, Value extends JsonObject>(
   fromOf: (turn: Turn<Item>) => readonly string[] = (turn) => turn.from,
 ): Value[] {
   const pieces: CachedElement[] = []
-  for (const turn of turns) {
-    turn.pieces ??= elements(write(turn), fromOf(turn))
-    for (const piece of turn.pieces) pieces.push(piece)
+  for (let index = 0; index < turns.length; index++) {
+    const turn = turns[index] as Turn<Item>
+    const own = (turn.pieces ??= elements(write(turn), fromOf(turn)))
+    if (own.length === 1) pieces.push(own[0] as CachedElement)
+    else pieces.push(...own)
   }
   return cachedList(pieces) as Value[]
 }
