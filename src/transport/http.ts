@@ -153,7 +153,7 @@ function decompressed(response: IncomingMessage): Readable {
 /** How many pieces wait for their reader before no more are taken from the connection. */
 const mostWaiting = 16
 
-/** Reads a stream like the reader of a web stream, without its queues and promises: one piece at a time. */
+/** Reads a stream like the reader of a web stream, without its queues and promises: what has arrived together at a time. */
 function bodyOf(stream: Readable): FetchedBody {
   let waiting: Uint8Array[] = []
   let failure: { error: unknown } | undefined
@@ -182,9 +182,12 @@ function bodyOf(stream: Readable): FetchedBody {
 
   async function read(): Promise<{ done: boolean; value?: Uint8Array }> {
     for (;;) {
-      const value = waiting.shift()
-      if (value && waiting.length === 0 && stream.isPaused()) stream.resume()
-      if (value) return { done: false, value }
+      const value = waiting.length > 1 ? Buffer.concat(waiting) : waiting[0]
+      if (value) {
+        waiting = []
+        if (stream.isPaused()) stream.resume()
+        return { done: false, value }
+      }
       if (failure) throw failure.error
       if (ended) return { done: true }
       await new Promise<void>((resolve) => (wake = resolve))

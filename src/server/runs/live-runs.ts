@@ -2,7 +2,7 @@
 // requests itself, but users who have the conversation open on this server can follow and stop them. Other servers know
 // them by their exchanges (client-runs.ts).
 
-import type { RunEvent } from '../../core/event.ts'
+import type { ReplyEvent, RunEvent } from '../../core/event.ts'
 import type { RunView } from '../views.ts'
 import { until } from './source.ts'
 import { frame, type EventSource } from './sse.ts'
@@ -31,6 +31,8 @@ interface Followed {
   /** The newest one. */
   exchangeId?: string
   events: RunEvent[]
+  /** The last of them, once others were added to it. */
+  growing?: Delta
   /** How many events were read. Later ones may still be merged, so that their number stays small without readers. */
   read: number
   isOver: boolean
@@ -92,20 +94,27 @@ export function liveRuns(): LiveRuns {
   }
 }
 
-function add({ events, read }: Followed, event: RunEvent): void {
+function add(run: Followed, event: RunEvent): void {
+  const { events, read } = run
+  const delta = deltaOf(event)
   const last = events.length > read ? events.at(-1) : undefined
-  const merged = last && mergedDeltas(last, event)
-  if (merged) events[events.length - 1] = merged
-  else events.push(event)
+  const before = last && deltaOf(last)
+  if (!delta || before?.exchangeId !== delta.exchangeId || before.event.index !== delta.event.index) {
+    events.push(event)
+    return
+  }
+  // One object for all that follow each other; the event itself belongs to others too.
+  if (run.growing !== before) {
+    run.growing = { ...before, event: { ...before.event } }
+    events[events.length - 1] = run.growing
+  }
+  run.growing.event.text += delta.event.text
 }
 
-/** Undefined: they are not consecutive pieces of one part. */
-function mergedDeltas(last: RunEvent, next: RunEvent): RunEvent | undefined {
-  if (last.type !== 'reply-event' || next.type !== 'reply-event' || last.exchangeId !== next.exchangeId)
-    return undefined
-  const [a, b] = [last.event, next.event]
-  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
-  return { ...last, event: { ...a, text: a.text + b.text } }
+type Delta = Extract<RunEvent, { type: 'reply-event' }> & { event: Extract<ReplyEvent, { type: 'part-delta' }> }
+
+function deltaOf(event: RunEvent): Delta | undefined {
+  return event.type === 'reply-event' && event.event.type === 'part-delta' ? (event as Delta) : undefined
 }
 
 function wake({ wakes }: Followed): void {
