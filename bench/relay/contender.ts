@@ -99,7 +99,7 @@ export async function synapseDoor(upstream: string, home: string, unchanged: boo
   }
 }
 
-/** `synapse serve` from its source, with the upstream as a provider for each kind of stream. */
+/** `synapse serve` as users run it, with the upstream as a provider for each kind of stream. */
 async function serving(upstream: string, home: string): Promise<{ child: ChildProcess; origin: string }> {
   const kinds = [
     [1, 0],

@@ -1,4 +1,4 @@
-// Streams at the doors: signs of life while nothing comes, and what happens when the client leaves.
+// Streams at the doors: signs of life while nothing comes, what happens when the client leaves, and many at once.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -61,3 +61,74 @@ test('a run ends when its client leaves, and the partial reply is stored', { tim
     await new Promise((resolve) => setImmediate(resolve))
   }
 })
+
+const atOnce = 40
+const pieces = Array.from({ length: 50 }, (_, i) => i)
+
+test('many streams at once, passed through and translated, are complete and stored, each in its conversation', async (t) => {
+  const all = Promise.withResolvers<void>()
+  let arrived = 0
+  const between = () => async (_url: string | URL | Request, init?: RequestInit) => {
+    const [, n = ''] = /stream (\d+)/.exec(Buffer.from(init?.body as Uint8Array).toString()) ?? []
+    // None is answered before all have been asked.
+    if (++arrived === atOnce) all.resolve()
+    await all.promise
+    return new Response(ReadableStream.from(chatStream(n)), { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const { url, store } = await serving(t, { between })
+  const answers = await Promise.all(Array.from({ length: atOnce }, (_, n) => asked(url, n)))
+  for (const [n, { id, text, conversationId }] of answers.entries()) {
+    assert.equal(id === `chatcmpl-${n}`, n % 2 === 0, 'the id of the provider, if it was passed through')
+    const whole = pieces.map((i) => `${n}:${i};`).join('')
+    assert.equal(text, whole)
+    const { items } = await store.exchanges('local', conversationId)
+    assert.deepEqual(
+      items.map(({ outcome }) => outcome),
+      ['done'],
+    )
+    const reply = await store.entry('local', items[0]?.replyEntryId ?? '')
+    assert.deepEqual(
+      reply?.message.parts.map((part) => 'text' in part && part.text),
+      [whole],
+    )
+  }
+  assert.equal(new Set(answers.map(({ conversationId }) => conversationId)).size, atOnce)
+})
+
+interface Chunk {
+  id: string
+  choices: { delta: { content?: string } }[]
+}
+
+async function asked(url: string, n: number): Promise<{ id: string; text: string; conversationId: string }> {
+  const body = {
+    model: 'deepseek/deepseek-chat',
+    stream: true,
+    messages: [{ role: 'user', content: `stream ${n}` }],
+    // Without it the answer is translated: the usage that the server asks for is not for the client.
+    ...(n % 2 === 0 && { stream_options: { include_usage: true } }),
+  }
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const all = await response.text()
+  assert.equal(response.status, 200, all)
+  const lines = all.split('\n').filter((line) => line.startsWith('data: {'))
+  const chunks = lines.map((line) => JSON.parse(line.slice(6)) as Chunk)
+  return {
+    id: chunks[0]?.id ?? '',
+    text: chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '').join(''),
+    conversationId: response.headers.get('x-synapse-conversation') ?? '',
+  }
+}
+
+async function* chatStream(n: string): AsyncGenerator<Uint8Array> {
+  const about = { id: `chatcmpl-${n}`, object: 'chat.completion.chunk', created: 1, model: 'gpt-4.1' }
+  const line = (fields: object) => Buffer.from(`data: ${JSON.stringify({ ...about, ...fields })}\n\n`)
+  for (const i of pieces) {
+    yield line({ choices: [{ index: 0, delta: { content: `${n}:${i};` }, finish_reason: null }] })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  yield line({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  yield line({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 } })
+  yield Buffer.from('data: [DONE]\n\n')
+}
