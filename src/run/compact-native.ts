@@ -102,7 +102,8 @@ async function compactItems(
     if (!(error instanceof SynapseError)) throw error
     const outcome = error.kind === 'aborted' ? 'cancelled' : 'failed'
     const failed = { outcome, failure: error.failure } as const
-    run.meter?.ended((await store.finishExchange(owner, opened.id, failed, run.write())).exchange)
+    const { exchange } = await store.finishExchange(owner, opened.id, failed, run.write())
+    run.meter?.ended(exchange)
     throw error
   }
 }

@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
+import { answerApproval, answerTo, argsHashOf, waitingApprovals } from '../../src/run/approval.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { createEmulator } from '../../src/testing.ts'
+import { call, reply, user } from '../histories.ts'
 import { calling, clock, collect, only, results, start } from './chatting.ts'
 
 function removing(ask: boolean | ((input: { path: string }) => boolean) = true, askTimeoutMs?: number) {
@@ -147,4 +150,55 @@ test('the question outlives the process: approved by another one, the call runs 
   await again.approve(pending?.call.callId ?? '', { argsHash: pending?.argsHash ?? '' })
   assert.equal((await again.resume().ended).outcome, 'done')
   assert.deepEqual(removed, ['/tmp/x'])
+})
+
+test('an answer is for the arguments that were shown, in time, and a denial may have a reason', async () => {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation('local')
+  const part = call('c1', 'remove', { path: 'x' })
+  await store.append('local', conversationId, { message: user('Remove it.') })
+  const entry = await store.append('local', conversationId, { message: reply(part) })
+  let now = 1_000_000
+  const place = { store, owner: 'local', conversationId, now: () => now, write: () => ({}) }
+  const history = await store.history('local', entry.id)
+  const first = await answerTo(place, entry, part, 5000)
+  const waiting = first.state === 'waiting' ? first.approval : assert.fail()
+  assert.equal(waiting.expiresAt, new Date(now + 5000).toISOString())
+  const argsHash = argsHashOf(part)
+  for (const verdict of [
+    { allowed: true },
+    { allowed: true, argsHash: 'other' },
+    { allowed: false, argsHash: 'other' },
+  ]) {
+    await assert.rejects(
+      answerApproval(place, history, { callId: 'c1', ...verdict }),
+      /have changed since they were shown/,
+    )
+  }
+  now += 4999
+  assert.equal((await answerTo(place, entry, part)).state, 'waiting')
+  assert.equal((await waitingApprovals(place, history)).length, 1)
+  now += 1
+  const late = await answerTo(place, entry, part)
+  assert.match(late.state === 'denied' ? late.why : '', /in time, so it was not run/)
+  assert.deepEqual(await waitingApprovals(place, history), [])
+  await assert.rejects(
+    answerApproval(place, history, { callId: 'c1', allowed: true, argsHash }),
+    /was not given in time/,
+  )
+
+  const answered = async (data: object) => {
+    const overlay = { entryId: entry.id, kind: 'approval-answered', data: { callId: 'c1', argsHash, ...data } }
+    const { id } = await store.addOverlay('local', conversationId, overlay)
+    const given = await answerTo(place, entry, part)
+    await store.setOverlayUndone('local', id, true)
+    return given.state === 'denied' ? given.why : given.state
+  }
+  assert.equal(await answered({ allowed: true }), 'allowed')
+  assert.match(await answered({ allowed: true, argsHash: 'other' }), /with other arguments/)
+  const denied = await answered({ allowed: false })
+  assert.match(denied, /remove, so it was not run\.$/)
+  assert.equal(await answered({ allowed: false, reason: '' }), denied)
+  assert.equal(await answered({ allowed: false, reason: 7 }), denied)
+  assert.equal(await answered({ allowed: false, reason: 'Not today.' }), `${denied} The reason: Not today.`)
 })

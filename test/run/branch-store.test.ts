@@ -67,3 +67,21 @@ test('a result from elsewhere ends its own call only, as a failure if it is one,
   await assert.rejects(async () => called('c'), { message: '{"no":"clock"}' })
   await assert.rejects(async () => called('d'), { message: 'no clock' })
 })
+
+test('a branch moves to another entry without the conversation, and stays where it is if a reply is empty', async () => {
+  const { base, id, asked, one } = await branches()
+  const [a, b] = await one.store.appendAll(owner, id, [said('a'), said('b')])
+  const moved = await one.store.setHead(owner, id, { entryId: a?.id ?? '' })
+  assert.deepEqual([moved.head, one.head()], [a?.id, a?.id])
+  assert.equal((await base.conversation(owner, id))?.head, asked.id)
+  for (const to of [{ branch: 'x' }, { entryId: null }]) {
+    await one.store.setHead(owner, id, to)
+    assert.equal(one.head(), a?.id)
+  }
+  await one.store.setHead(owner, id, { entryId: b?.id ?? '' })
+  const opened = await one.store.openExchange(owner, id, { ...about, basedOn: b?.id ?? '' })
+  const { entry } = await one.store.finishExchange(owner, opened.id, { outcome: 'failed' })
+  assert.deepEqual([entry, one.head()], [undefined, b?.id])
+  await base.deleteConversation(owner, id)
+  await assert.rejects(one.store.setHead(owner, id, { entryId: 'x' }), /the conversation of a branch is gone/)
+})

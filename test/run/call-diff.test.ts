@@ -43,6 +43,13 @@ test('a call without a path, without text, or of a tool that does not write has 
   }
 })
 
+test('what is no text is no part of a diff', () => {
+  const edit = (input: object | string) => callDiff({ name: 'edit_file', input: input as never }, before)
+  assert.equal(edit({ path: 'a.txt', old_string: 1, new_string: 'b' }), undefined)
+  assert.equal(edit({ path: 'a.txt', edits: [7, null, { old_string: 'a' }] }), undefined)
+  assert.equal(edit('path'), undefined)
+})
+
 test('a diff of exactly 2,000 lines is shown whole, a longer one says how much is left out', () => {
   const lines = (count: number) =>
     signs(callDiff({ name: 'write', input: { path: 'a', content: 'x\n'.repeat(count).slice(0, -1) } }, missing)) ?? []

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { RunEvent } from '../../src/core/event.ts'
 import { textOf } from '../../src/core/message.ts'
-import { clock, start } from './chatting.ts'
+import * as z from 'zod'
+import { defineTool } from '../../src/run/define-tool.ts'
+import { calling, clock, start } from './chatting.ts'
 
 const models = ['anthropic/claude-opus-5', 'openai/gpt-5.6', 'google/gemini-3.8-flash']
 
@@ -140,4 +142,52 @@ test('the conversation continues from the first whole answer, from a partial one
     for (const { leaf } of candidates) assert.notEqual(leaf(), entryId)
     assert.equal((await chat.history()).at(-1)?.id, candidates[0]?.leaf())
   }
+})
+
+test('a model that failed in the middle is not continued from if another has answered, nor one without an answer', async () => {
+  for (const [fault, times, place] of [
+    [{ cutAt: 8 }, 1, 1],
+    [{ cutAt: 8 }, 2, 0],
+    [{ status: 401 }, 1, 1],
+    [{ status: 401 }, 2, undefined],
+  ] as const) {
+    const { chat, emulator } = await start({ model: 'openai/gpt-5.6', tools: [] })
+    emulator.order(fault, times)
+    const { candidates, ended, entryId } = await chat.compare(['openai/gpt-5.6', 'openai/gpt-5.5'], 'Hello.')
+    const ends = await ended
+    assert.deepEqual(
+      ends.map(({ failure }) => failure !== undefined),
+      [true, times === 2],
+    )
+    const leaf = place === undefined ? entryId : candidates[place]?.leaf()
+    assert.equal((await chat.history()).at(-1)?.id, leaf, JSON.stringify([fault, times]))
+  }
+})
+
+test('a comparison ends with its signal, and a call of a typed tool waits in it unless its arguments are wrong', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6', tools: [] })
+  const { ended } = await chat.compare(models, 'Hello.', { signal: AbortSignal.abort() })
+  assert.deepEqual(
+    (await ended).map(({ outcome }) => outcome),
+    ['cancelled', 'cancelled', 'cancelled'],
+  )
+  for (const [input, outcome] of [
+    [{ n: 1 }, 'waiting'],
+    [{ n: 'x' }, 'done'],
+  ] as const) {
+    const add = defineTool({ name: 'add', input: z.object({ n: z.number() }), run: () => assert.fail('it was run') })
+    const typed = await start({ model: 'openai/gpt-5.6' }, { emulation: { reply: calling([{ name: 'add', input }]) } })
+    const compared = await typed.chat.compare(['openai/gpt-5.6'], 'Add.', { tools: [add] })
+    assert.equal((await compared.ended)[0]?.outcome, outcome)
+  }
+})
+
+test('a comparison waits for runs of its conversation, and they for it', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6', tools: [] })
+  const before = chat.send('One.')
+  const { ended } = await chat.compare(['openai/gpt-5.6'], 'Two.')
+  assert.equal((await before.ended).outcome, 'done')
+  const leaf = await chat.fork((await chat.history())[0]?.id ?? '').then(() => chat.history())
+  assert.equal((await ended)[0]?.outcome, 'done')
+  assert.equal(leaf.length, 1)
 })

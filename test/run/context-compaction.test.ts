@@ -188,6 +188,58 @@ test("a provider's own summary is not asked for if that is switched off, or if i
   assert.equal((await (await longTalk('openai/gpt-5.6')).compact({}, { head: 99_999 }))?.by, 'model')
 })
 
+test("a provider's own summary is in the log with its outcome and cost, and one without content is none", async () => {
+  const chat = await longTalk('openai/gpt-5.6')
+  const made = await chat.compact()
+  const [{ outcome, cost = 0, usage, basedOn } = assert.fail()] = await chat.exchanges()
+  assert.deepEqual([outcome, cost > 0], ['done', true])
+  assert.equal(basedOn, chat.history[made?.decision.through ?? -1]?.id)
+  assert.deepEqual(
+    made?.spent.map((one) => [one.usage, one.cost]),
+    [[usage, cost]],
+  )
+  assert.equal(usage?.offline, undefined)
+
+  const empty = { output: [], usage: { input_tokens: 7, output_tokens: 1 } }
+  for (const [status, body, ends] of [
+    [400, { error: { message: 'not today' } }, ['failed', 'invalid-request']],
+    [200, empty, ['done', undefined]],
+  ] as const) {
+    const other = await longTalk('openai/gpt-5.6')
+    other.emulator.order({ status, body })
+    const instead = await other.compact()
+    assert.equal(instead?.by, 'model')
+    const [, native] = await other.exchanges()
+    assert.deepEqual([native?.outcome, native?.failure?.kind], ends)
+    assert.equal(instead.spent.length, status === 200 ? 2 : 1)
+  }
+
+  const stop = new AbortController()
+  const stopped = await longTalk('openai/gpt-5.6')
+  stopped.emulator.order({ delayMs: 60_000 })
+  const compacting = stopped.compact({ signal: stop.signal })
+  while ((await stopped.exchanges())[0]?.outcome !== 'open') await new Promise(setImmediate)
+  stop.abort()
+  assert.equal((await compacting)?.by, 'fold')
+  const [, cancelled] = await stopped.exchanges()
+  assert.deepEqual([cancelled?.outcome, cancelled?.failure?.kind], ['cancelled', 'aborted'])
+})
+
+test("a reply that is no summary is not taken for the provider's own", async () => {
+  const chat = await longTalk('anthropic/claude-opus-5')
+  const content = [{ type: 'text', text: 'I would rather talk.' }]
+  const usage = { input_tokens: 7, output_tokens: 1 }
+  const about = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-5', stop_reason: 'end_turn' }
+  chat.emulator.order({ status: 200, body: { ...about, content, usage } })
+  const made = await chat.compact()
+  assert.deepEqual([made?.by, made?.decision.native], ['model', undefined])
+  assert.match(made?.decision.text ?? '', /^SUMMARY/)
+  assert.deepEqual(
+    made?.spent.map((one) => one.usage?.input === 7),
+    [true, false],
+  )
+})
+
 test('each request for a summary is in the log with its outcome, its failure and its cost', async () => {
   const ends = async (chat: Talk) => {
     const [{ outcome, failure, cost, usage, notes } = assert.fail()] = await chat.exchanges()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Reply } from '../../src/core/message.ts'
 import { clockTool, talk } from './talking.ts'
 
 const long = 'noon '.repeat(800)
@@ -165,6 +166,31 @@ test('provider data is left out up to the last reply that has some, and without 
   const [plain] = await chat.overlays('plain')
   assert.deepEqual([plain?.data['through'], plain?.data['provider']], [last, 'openai'])
   assert.match(String(plain?.data['why']), /No\./)
+})
+
+test('an item that the provider no longer finds is left out with all of its data, where it stores nothing', async () => {
+  const chat = await talk({ model: 'openai/gpt-5.6', options: { effort: 'low' } })
+  await chat.say('Hello.')
+  const error = { message: "Item with id 'rs_1' not found.", type: 'invalid_request_error', param: 'input', code: null }
+  chat.emulator.order({ status: 404, body: { error } })
+  assert.equal((await chat.say('And now?')).outcome, 'done')
+  assert.deepEqual(
+    (await chat.overlays()).map(({ kind }) => kind),
+    ['plain'],
+  )
+})
+
+test('a reply that has no data of the provider is no reason to ask again', async () => {
+  const chat = await talk({ model: 'openai/gpt-5.6' })
+  await chat.say('Hello.')
+  const bare = { ...(chat.history[1]?.message as Reply), native: [] }
+  await chat.fork(1)
+  chat.history.push(await chat.store.append('local', chat.conversationId, { message: bare }))
+  const error = { message: 'No.', type: 'invalid_request_error', param: null, code: 'invalid_encrypted_content' }
+  chat.emulator.order({ status: 400, body: { error } })
+  const { length } = chat.bodies()
+  assert.equal((await chat.say('And now?')).outcome, 'failed')
+  assert.equal(chat.bodies().length, length + 1)
 })
 
 test('the estimate is corrected by what the provider counted', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'
-import { textOf, type Message, type Reply } from '../../src/core/message.ts'
+import { textOf, type Message, type Reply, type ToolMessage } from '../../src/core/message.ts'
 import { noUsage } from '../../src/core/usage.ts'
 import { closeInterrupted, stepBack } from '../../src/run/close-interrupted.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -117,6 +117,24 @@ test('the result of an interrupted call of another branch is written there, and 
   await closeInterrupted(place, true)
   assert.equal((await store.conversation(owner, conversationId))?.head, other.id)
   assert.equal((await store.children(owner, conversationId, reply.id))[0]?.message.role, 'tool')
+})
+
+test('the result of an interrupted call of another branch follows what came after the call there', async () => {
+  const { store, place, reply } = await withTools(false, false)
+  const { conversationId } = place
+  const end = (callId: string): Message => ({
+    role: 'tool',
+    parts: [{ type: 'tool-result', callId, name: 'pay', output: [{ type: 'text', text: 'paid' }] }],
+  })
+  const { entry } = await store.finishTool(owner, conversationId, 'c0', {
+    outcome: 'done',
+    result: { message: end('c0') as ToolMessage },
+  })
+  await store.append(owner, conversationId, { message: user('Never mind'), parentId: null, head: 'move' })
+  await closeInterrupted(place, true)
+  assert.equal((await store.children(owner, conversationId, reply.id)).length, 1)
+  const [after] = await store.children(owner, conversationId, entry.id)
+  assert.equal(after?.message.role === 'tool' && after.message.parts[0]?.callId, 'c1')
 })
 
 test('an interrupted reply is requested again from where it began; a complete one is not', async () => {

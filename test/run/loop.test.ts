@@ -283,3 +283,15 @@ test('a second writer gets an error with the holder, and nothing is mixed up', a
   assert.equal(outcomes.find(({ failure }) => failure)?.failure?.kind, 'conflict')
   assert.equal((await chat.history()).length, 2)
 })
+
+test('tokens that the built-in emulator has counted are marked, those of a given one are not', async () => {
+  for (const offline of [true, createEmulator()]) {
+    const synapse = await openSynapse({ offline, env: {} })
+    const chat = await synapse.start({ model: 'openai/gpt-5.6', policy: { compaction: { keep: 1 } } })
+    for (const text of ['Hello.', 'And now?', 'Well?']) await chat.send(text).ended
+    await chat.compact()
+    const { items } = await synapse.store.exchanges('local', chat.id)
+    assert.equal(items.length, 4)
+    for (const { usage } of items) assert.equal(usage?.offline, offline === true ? true : undefined)
+  }
+})

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
-import { cachedPath, outlineEnd, readWhole } from '../../src/run/path-cache.ts'
+import { cachedPath, outlineEnd, pathCache, readWhole } from '../../src/run/path-cache.ts'
+import type { Store } from '../../src/store/store.ts'
 import { reply, user } from '../histories.ts'
 
 function entriesOf(...messages: Message[]): Entry[] {
@@ -85,5 +86,47 @@ describe('the path of a conversation', () => {
     assert.equal(outlineEnd(path.slice(0, 1)), -1)
     const same = await readWhole({ store: store(path), owner: 'o' }, path)
     assert.equal(same, path)
+  })
+})
+
+describe('the paths of many conversations', () => {
+  const known = (sizes: Record<string, number> = {}) => {
+    const reads: string[] = []
+    const store = {
+      async history(_: string, head: string) {
+        reads.push(head)
+        const length = sizes[head] ?? 1
+        return Array.from({ length }, (__, depth) => ({ id: depth === length - 1 ? head : `${head}-${depth}`, depth }))
+      },
+      overlays: async () => [],
+    } as unknown as Store
+    const cache = pathCache(store)
+    const read = async (...names: string[]) => {
+      reads.length = 0
+      for (const name of names) await cache('o', name)({ id: name, head: name, entries: 1 })
+      return [...reads]
+    }
+    return { read }
+  }
+
+  test('are cached for the 64 that were used last', async () => {
+    const { read } = known()
+    const names = Array.from({ length: 64 }, (_, i) => `c${i}`)
+    assert.deepEqual(await read(...names), names)
+    assert.deepEqual(await read(...names), [])
+    assert.deepEqual(await read('c0', 'new'), ['new'])
+    assert.deepEqual(await read('c0', ...names.slice(2)), [])
+    assert.deepEqual(await read('c1'), ['c1'])
+  })
+
+  test('are cached up to 20,000 entries, and the last one whatever its length', async () => {
+    const { read } = known({ a: 15_000, b: 5000, c: 5001, d: 30_000 })
+    await read('a', 'b')
+    assert.deepEqual(await read('b', 'a'), [])
+    await read('c')
+    assert.deepEqual(await read('c', 'a'), ['a'], 'one entry too many')
+    await read('d')
+    assert.deepEqual(await read('d'), [])
+    assert.deepEqual(await read('c'), ['c'])
   })
 })

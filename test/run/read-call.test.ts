@@ -10,6 +10,7 @@ import { argsHashOf } from '../../src/run/approval.ts'
 import { checkAnswer } from '../../src/run/check-answer.ts'
 import { checkInput, findingsOf } from '../../src/run/check-input.ts'
 import { defineTool, findingOf } from '../../src/run/define-tool.ts'
+import { problemOf } from '../../src/run/input-problem.ts'
 import { readCall } from '../../src/run/tool-step.ts'
 import { call } from '../histories.ts'
 
@@ -103,6 +104,17 @@ describe('arguments', () => {
     assert.equal(plain.ask, true)
     assert.deepEqual(Object.keys(plain).toSorted(), ['ask', 'input', 'name', 'read', 'run'])
   })
+})
+
+test('ten findings are listed, each once, with its place, and of more the number', () => {
+  const findings = (count: number) => Array.from({ length: count }, (_, i) => ({ path: ['list', i], message: 'no' }))
+  assert.equal(
+    problemOf('add', [{ path: [], message: 'is no object' }, ...findings(1), ...findings(1)]),
+    'add was not run: its arguments do not fit its schema. Correct them and call it again.\n' +
+      '- the arguments: is no object\n- list[0]: no',
+  )
+  assert.equal(problemOf('add', findings(10)).split('\n').at(-1), '- list[9]: no')
+  assert.deepEqual(problemOf('add', findings(12)).split('\n').slice(-2), ['- list[9]: no', '- and 2 more'])
 })
 
 test('a finding names its place as a library gives it: keys, indexes and symbols', () => {

@@ -132,7 +132,11 @@ async function start({ protocol, model, native }: Wire, judge: (body: string) =>
   const store = openMemoryStore()
   const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k', MISTRAL_API_KEY: 'k' }
   const synapse = await openSynapse({ store, env, transport: { fetch, sleep: async () => {} } })
-  return { bodies, chat: () => synapse.start({ model, protocol }) }
+  const refused = async (id: string) => {
+    const overlays = await store.overlays('local', id)
+    return overlays.flatMap(({ kind, data }) => (kind === 'refused-field' ? [data['field']] : []))
+  }
+  return { bodies, refused, chat: () => synapse.start({ model, protocol }) }
 }
 
 for (const wire of wires) {
@@ -168,6 +172,23 @@ for (const wire of wires) {
     assert.equal(bodies.length, 6, 'another conversation knows it too')
   })
 }
+
+test('what was learned is recorded in each conversation that has the field, once', async () => {
+  const wire = wires[0] as Wire
+  const refuse = (sent: string) =>
+    sent.includes('"tomorrow"') ? Response.json(wire.refusal.body, { status: wire.refusal.status }) : undefined
+  const { chat, refused } = await start(wire, refuse)
+  const first = await chat()
+  for (const said of ['One.', 'Two.']) await first.send(said).ended
+  assert.deepEqual(await refused(first.id), ['tomorrow'])
+  const second = await chat()
+  await second.send('One.').ended
+  assert.deepEqual(await refused(second.id), [], 'it has no such field yet')
+  await second.send('Two.').ended
+  assert.deepEqual(await refused(second.id), ['tomorrow'], 'recorded, so that its requests follow from its own log')
+  await second.send('Three.').ended
+  assert.deepEqual(await refused(second.id), ['tomorrow'], 'once')
+})
 
 test('a second refused field is learned too, by this conversation and by others', async () => {
   const wire = wires[0] as Wire
