@@ -44,6 +44,11 @@ const words: readonly [RegExp, string][] = [
   [/\bmay it run\b/i, 'allow this call'],
   [/\b(house|desk|shelf|manners|journey)\b/i, 'the standard term for the thing'],
   [/\b(wish|wishes)\b/i, 'options or request'],
+  [/\b(wire|provider|host) (takes|wants)\b(?! over)/i, 'accepts, supports or requires'],
+  [/\b(request|reply|transcript|journal|stream) holds\b/i, 'has or contains'],
+  [/\bfor people\b/i, 'readable, or displayed'],
+  [/\band not why\b/i, 'without a reason'],
+  [/\b(good|right) only for\b/i, 'valid only for'],
 ]
 
 /** Definitions whose name does not say what the value is. */

@@ -1,4 +1,4 @@
-// A provider on loopback for a loop with a tool: `/STEPS/SIZE/chat/completions` asks for the tool until the request holds
+// A provider on loopback for a loop with a tool: `/STEPS/SIZE/chat/completions` asks for the tool until the request has
 // so many results of it, then it answers with text. SIZE is the number of characters of a result, which the tool gets as an argument.
 
 import { createServer } from 'node:http'

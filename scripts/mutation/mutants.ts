@@ -12,7 +12,7 @@ export interface Mutant {
   isStatement: boolean
   /** Evaluated once, when the module is loaded. */
   isStatic: boolean
-  /** For people: `>=` becomes `>`. */
+  /** Readable: `>=` becomes `>`. */
   line: number
   was: string
   becomes: string

@@ -118,7 +118,7 @@ function resultsInWords(results: readonly ToolResultPart[]): string {
     .map((result) => {
       const text = textOf(result.output).trim()
       const media = result.output.filter((part) => part.type === 'media').length
-      const shown = [text === '' ? 'nothing' : text, media > 0 ? `(and ${media} of media)` : ''].join(' ').trim()
+      const shown = [text === '' ? 'nothing' : text, media > 0 ? `(and ${media} media)` : ''].join(' ').trim()
       return `${result.name} ${result.failed ? 'failed' : 'answered'}: ${shown}`
     })
     .join('\n')
@@ -132,13 +132,13 @@ function answerInWords(situation: ResponderInput, turn: Turn): string {
   if (/\bwhat (did|have) I (say|said|ask|asked|tell|told)\b|\bmy (last|previous) message\b/i.test(question)) {
     const before = earlier.at(-1)
     return before === undefined
-      ? 'This request holds nothing that you said before.'
+      ? 'This request has nothing that you said before.'
       : `Before this you said: ${JSON.stringify(before)}`
   }
   if (/\bhow many messages\b/i.test(question)) return countInWords(situation.messages)
   if (/\b(system prompt|your instructions)\b/i.test(question)) {
     const system = instructionsOf(situation)
-    return system === '' ? 'This request holds no instructions.' : `My instructions are: ${JSON.stringify(system)}`
+    return system === '' ? 'This request has no instructions.' : `My instructions are: ${JSON.stringify(system)}`
   }
   if (/\bwhat('s| is) my name\b/i.test(question)) {
     const name = earlier.findLast((text) => nameIn.test(text))?.match(nameIn)?.[1]
@@ -157,7 +157,7 @@ const nameIn = /\bmy name is ([\p{L}\p{N}'-]+)/iu
 function countInWords(messages: readonly Message[]): string {
   const of = (role: Message['role']) => messages.filter((message) => message.role === role).length
   const parts = [`${of('user')} from you`, `${of('assistant')} from me`, `${of('tool')} with tool results`]
-  return `This request holds ${messages.length} messages: ${parts.join(', ')}.`
+  return `This request has ${messages.length} messages: ${parts.join(', ')}.`
 }
 
 function introduction({ tools, messages }: ResponderInput, question: string): string {
@@ -165,9 +165,9 @@ function introduction({ tools, messages }: ResponderInput, question: string): st
   const names = tools.map((tool) => tool.name)
   return [
     "I am Synapse's offline emulator, not a model: I follow a few fixed rules and know only this one request.",
-    question === '' ? 'It holds no text from you.' : `You said: ${JSON.stringify(shortened(question, 200))}`,
-    media > 0 ? `It holds ${media} of media, which I cannot see.` : '',
-    'I can tell what you said first or before, how many messages this request holds and what my instructions are,',
+    question === '' ? 'It has no text from you.' : `You said: ${JSON.stringify(shortened(question, 200))}`,
+    media > 0 ? `It has ${media} ${media === 1 ? 'attachment' : 'attachments'}, which I cannot see.` : '',
+    'I can tell what you said first or before, how many messages this request has and what my instructions are,',
     'add two numbers, and count to a number.',
     names.length > 0
       ? `I can call the tools that I am offered (${names.join(', ')}): ask for the time or a sum, or say "use the tool ${names[0]} with {…}".`
@@ -178,7 +178,7 @@ function introduction({ tools, messages }: ResponderInput, question: string): st
 }
 
 function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly WantedCall[]): string {
-  const seen = `This request holds ${situation.messages.length} messages. The last question is ${JSON.stringify(shortened(turn.question, 80))}.`
+  const seen = `This request has ${situation.messages.length} messages. The last question is ${JSON.stringify(shortened(turn.question, 80))}.`
   if (calls.length > 0) return `${seen} I call ${calls.map((call) => call.name).join(' and ')} for it.`
   return turn.results.length > 0 ? `${seen} The tools have answered, so I tell what they said.` : `${seen} I answer it.`
 }

@@ -5,7 +5,7 @@ export interface PolicySettings {
   preset?: PresetName
   /** The most messages that are sent; null = all. */
   maxMessages?: number | null
-  /** The most tokens of messages that are sent, by estimate; null = as many as the model takes. */
+  /** The most tokens of messages that are sent, by estimate; null = as many as fit the model. */
   maxTokens?: number | null
   /** How many tool turns stay complete; null = all. */
   maxToolTurns?: number | null

@@ -131,7 +131,7 @@ const valuesOf = (values: readonly unknown[]) =>
 
 export const counted = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
 
-/** Type names for people. */
+/** Readable names of types. */
 export const kindWords: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',

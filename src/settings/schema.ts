@@ -114,7 +114,7 @@ export const policyFields: Fields<PolicySettings> = {
   maxMessages: described(nullable(whole(1)), 'The most messages that are sent; `null`: all.'),
   maxTokens: described(
     nullable(whole(1)),
-    'The most tokens of messages that are sent, by estimate; `null`: as many as the model takes.',
+    'The most tokens of messages that are sent, by estimate; `null`: as many as fit the model.',
   ),
   maxToolTurns: described(nullable(whole(0)), 'How many tool turns stay whole; `null`: all, 0: none.'),
   fold: described(

@@ -91,7 +91,7 @@ export interface WireDoor {
   keyInQuery?: true
   /** Its requests may arrive over a WebSocket. */
   sockets?: true
-  /** It cannot carry what a provider wants back with its replies: another wire of the provider is preferred. */
+  /** It cannot carry what a provider requires back with its replies: another wire of the provider is preferred. */
   losesReasoning?: true
   /** Whether the requested stream would not report its usage. */
   isUnmetered?(body: JsonObject): boolean

@@ -28,7 +28,7 @@ test('two models answer the same question, even in the middle of a conversation'
     answers.map(({ model }) => model),
     ['openai/gpt-5.6', 'anthropic'],
   )
-  for (const { text } of answers) assert.match(text ?? '', /This request holds 3 messages/)
+  for (const { text } of answers) assert.match(text ?? '', /This request has 3 messages/)
   const { out } = await home.synapse(['log', answers[0]?.['conversationId'] ?? ''])
   assert.match(out, /How many messages/)
   assert.doesNotMatch(out, /^anthropic/m, 'the conversation continues with the first')

@@ -20,7 +20,7 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
   const options = ['-o', 'maxOutput=321', '-o', 'temperature=0.5', '-o', 'body.metadata={"user_id":"u"}']
   const asked = await synapse(['--offline', '-m', 'anthropic/claude-sonnet-4-6', ...files, ...options, 'Hello?'])
   assert.equal(asked.code, 0, asked.err)
-  assert.match(asked.out, /It holds 2 of media/)
+  assert.match(asked.out, /It has 2 attachments/)
   assert.match(asked.out, /tools that I am offered \(add\)/)
   const body = JSON.parse((await synapse(['inspect', 'last', '--body'])).out) as {
     messages: { content: { type: string; text?: string; source?: { media_type: string; data: string } }[] }[]

@@ -64,7 +64,7 @@ test(
     await screen.see(/Count to 50\n/)
     screen.type(`How many messages?${keys.enter}${keys.end}`)
     await screen.see(/48 49 50/)
-    await screen.see(/This request holds \d+ messages/)
+    await screen.see(/This request has \d+ messages/)
     assert.equal(await screen.ended, 0)
   },
 )
@@ -122,7 +122,7 @@ test(
     first.type(`/edit${keys.enter}`)
     await first.see(/\/edit Think: what did I say first\?$/)
     first.type(`\u0015/edit How many messages?${keys.enter}`)
-    await first.see(/This request holds \d+ messages/)
+    await first.see(/This request has \d+ messages/)
     await first.see(prompt)
     first.type(keys.end)
     assert.equal(await first.ended, 0)

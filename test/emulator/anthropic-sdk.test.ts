@@ -429,7 +429,7 @@ describe('context editing and compaction', () => {
       { role: 'user' as const, content: 'How many messages?' },
     ]
     const second = await anthropic.beta.messages.create({ ...base, messages: next })
-    assert.match(textOf(second), /This request holds 2 messages/)
+    assert.match(textOf(second), /This request has 2 messages/)
   })
 
   test('a compaction that pauses is the whole answer', async (t) => {

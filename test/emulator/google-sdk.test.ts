@@ -130,7 +130,7 @@ describe('interactions', () => {
     const ask = (input: string, previous = first.id) =>
       ai.interactions.create({ model, input, previous_interaction_id: previous })
     assert.match(JSON.stringify((await ask('What did I say first?')).steps), /I like tea\./)
-    assert.match(JSON.stringify((await ask('What are your instructions?')).steps), /holds no instructions/)
+    assert.match(JSON.stringify((await ask('What are your instructions?')).steps), /has no instructions/)
     emulator.expire(first.id)
     await assert.rejects(ask('Hello?'), /not found/i)
   })

@@ -127,7 +127,7 @@ describe('the chain of previous_response_id', () => {
     const { openai } = await client(t)
     const first = await openai.responses.create({ model, instructions: 'Be brief.', input: 'Hi' })
     const ask = { model, previous_response_id: first.id, input: 'What are your instructions?' }
-    assert.match((await openai.responses.create(ask)).output_text, /holds no instructions/)
+    assert.match((await openai.responses.create(ask)).output_text, /has no instructions/)
   })
 
   test('one id can be continued twice: two branches that do not know each other', async (t) => {
@@ -189,7 +189,7 @@ describe('the chain of previous_response_id', () => {
     await assert.rejects(go('llama.cpp'), /400 llama\.cpp does not support 'previous_response_id'\./)
     await assert.rejects(go('vllm'), /404 Response with id 'resp_1' not found\./)
     await assert.rejects(go('openrouter'), OpenAI.BadRequestError)
-    assert.match((await go('deepseek')).output_text, /holds 1 messages/)
+    assert.match((await go('deepseek')).output_text, /has 1 messages/)
   })
 })
 

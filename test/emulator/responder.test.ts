@@ -78,7 +78,7 @@ describe('what the responder answers', () => {
   })
 
   test('it says that it cannot see pictures', () => {
-    assert.match(wordsFor([user('Look', onePixel)]), /1 of media, which I cannot see/)
+    assert.match(wordsFor([user('Look', onePixel)]), /1 attachment, which I cannot see/)
   })
 
   test('it fills a form where the answer must fit a schema', () => {

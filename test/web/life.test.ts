@@ -373,7 +373,7 @@ pageTest('files go along by button, by paste and by drop', async ({ page }) => {
   await ask(page, 'Look at this')
   await page.getByRole('img', { name: 'dot.png' }).waitFor()
   await page.getByRole('img', { name: 'dropped.png' }).waitFor()
-  await seen(replies(page), 'It holds 2 of media')
+  await seen(replies(page), 'It has 2 attachments')
 })
 
 pageTest('instructions of a conversation are sent', async ({ page }) => {

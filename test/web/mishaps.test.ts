@@ -39,7 +39,7 @@ pageTest('an unreadable file is reported, and the other files are attached', asy
   await seen(page.getByRole('list', { name: 'Attached files' }), 'longlong')
   await seen(page.getByRole('alert'), 'folder cannot be read')
   await ask(page, 'Look at this')
-  await seen(replies(page), 'It holds 1 of media')
+  await seen(replies(page), 'It has 1 attachment')
 })
 
 pageTest('a link to a place that is not there opens the conversation', async ({ page }) => {

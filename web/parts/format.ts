@@ -1,4 +1,4 @@
-// Numbers, costs and times for people.
+// Numbers, costs and times in readable form.
 
 const whole = new Intl.NumberFormat('en-US')
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })

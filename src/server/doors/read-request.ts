@@ -90,7 +90,7 @@ function leftOut(body: JsonObject): Note[] {
     return names.map((name) => ({
       kind: 'dropped' as const,
       what: name,
-      why: 'it has no counterpart that every provider knows',
+      why: 'it has no counterpart that every provider supports',
       at: ['$', place, name].filter(Boolean).join('.'),
     }))
   })

@@ -16,7 +16,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const fields = toolFields(tools, writer, cut)
   const { stop = [] } = options
   if (stop.length > mostStopSequences) {
-    cut(`${stop.length - mostStopSequences} stop sequences`, `the wire takes ${mostStopSequences}`, 'CO-13')
+    cut(`${stop.length - mostStopSequences} stop sequences`, `the wire accepts ${mostStopSequences}`, 'CO-13')
   }
   return {
     ...fields,

@@ -50,7 +50,7 @@ const shortIds: IdGrammar = { prefix: '', length: 9, fits: /^[a-zA-Z0-9]{9}$/ }
 const anyNames = { toWire: (name: string) => name, changed: {} }
 
 function whyFlat({ quirks, capabilities }: Target): string | undefined {
-  if (quirks.toolMessages) return 'this host takes no tool messages in the history'
+  if (quirks.toolMessages) return 'this host accepts no tool messages in the history'
   return capabilities.tools ? undefined : 'the model supports no tools'
 }
 

@@ -1,5 +1,5 @@
 // A reply as one assistant message: its native data if this host wrote it, otherwise built from its parts. Content and
-// calls stay together; reasoning is sent back only if the host wants it, and never becomes text.
+// calls stay together; reasoning is sent back only if the host accepts it, and never becomes text.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { OpaquePart, Reply } from '../../core/message.ts'
@@ -102,7 +102,7 @@ function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Wr
     return {}
   }
   if (when === 'tool-turns' && !hasCalls) {
-    drop('the host wants it back only with tool calls')
+    drop('the host accepts it back only with tool calls')
     return {}
   }
   const own = reply.origin.protocol === protocolId && reply.origin.provider === provider

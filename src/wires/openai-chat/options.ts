@@ -151,6 +151,6 @@ function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
 /** Up to 64 characters (C18). */
 function cacheKey(key: string, writer: Writer): string {
   if (key.length <= 64) return key
-  change(writer, 'cache key to its hash', 'the wire takes 64 characters', 'C18')
+  change(writer, 'cache key to its hash', 'the wire accepts 64 characters', 'C18')
   return createHash('sha256').update(key).digest('hex')
 }

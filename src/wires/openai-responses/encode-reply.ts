@@ -121,7 +121,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   return { items: [...content, ...called], calls }
 }
 
-/** What the server takes as the name of a tool. */
+/** Names of tools that the server accepts. */
 export const nameFits = /^[a-zA-Z0-9_-]+$/
 
 /** The name of a tool inside its namespace; undefined if one of the two is refused, so that the flat name has to do. */

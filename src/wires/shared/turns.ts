@@ -78,11 +78,11 @@ export function normaliseTurns<Item>(
   const first = settled.findIndex((turn) => turn.role !== 'system')
   const opens = settled[first]
   if (turnRules.startWithUser && opens?.role === 'assistant') {
-    settled.splice(first, 0, addedBefore(opens, 'user', openingText, 'the wire wants a user message first'))
+    settled.splice(first, 0, addedBefore(opens, 'user', openingText, 'the wire requires a user message first'))
   }
   const last = settled.at(-1)?.role
   if (turnRules.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
-    settled.push(added('user', continueText, 'the wire wants a user message last', turnRules.endWithUser))
+    settled.push(added('user', continueText, 'the wire requires a user message last', turnRules.endWithUser))
   } else if (turnRules.neverEmpty && last === undefined) {
     settled.push(added('user', continueText, 'the wire requires something to answer', turnRules.neverEmpty))
   }
