@@ -202,3 +202,12 @@ test('an answer is for the arguments that were shown, in time, and a denial may 
   assert.equal(await answered({ allowed: false, reason: 7 }), denied)
   assert.equal(await answered({ allowed: false, reason: 'Not today.' }), `${denied} The reason: Not today.`)
 })
+
+test('if it cannot be decided whether a call needs approval, it does', async () => {
+  const { tool, removed } = removing(() => {
+    throw new Error('the list of safe paths is gone')
+  })
+  const { chat } = await start({ model: 'openai/gpt-5.6', tools: [tool] }, { emulation: oneCall })
+  assert.equal((await chat.send('Remove it.').ended).outcome, 'waiting')
+  assert.deepEqual(removed, [])
+})

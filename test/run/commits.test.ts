@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool, openMemoryStore, openSqliteStore, openSynapse, type Run, type UserInput } from '../../src/index.ts'
-import type { RunSettings } from '../../src/run/settings.ts'
+import type { Hooks, RunSettings } from '../../src/settings/run.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { EmulatorOptions } from '../../src/testing.ts'
 import { repliesWith } from './calling-fetch.ts'
@@ -68,6 +68,8 @@ interface Scenario {
   /** While a tool runs. */
   meanwhile?: (run: Run) => void
   outcome: string
+  /** Something is decided about what is sent. */
+  decisions?: boolean
 }
 
 const picture = { type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64: 'AAAA' } } as const
@@ -123,19 +125,28 @@ const scenarios: Record<string, Scenario> = {
     outcome: 'done',
   },
   'what is left out': {
-    settings: { policy: { maxToolTurns: 1, step: 1 }, maxSteps: 4 },
+    settings: {
+      // Its price has no discount for cached input, so that old turns are folded at once.
+      model: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo',
+      tools: [{ ...clock, run: () => 'noon '.repeat(800) }],
+      policy: { preset: 'economy', maxToolTurns: 1 },
+      maxSteps: 4,
+    },
     emulation: { reply: calling(...Array.from({ length: 4 }, () => [{ name: 'clock' }])) },
     outcome: 'max-steps',
+    decisions: true,
   },
   'a summary': {
     settings: { policy: { preset: 'full', compaction: { every: 1, keep: 1, native: false } } },
     emulation: oneCall,
     outcome: 'done',
+    decisions: true,
   },
   'a refusal': { fault: { status: 400 }, outcome: 'failed' },
 }
 
-for (const [what, { settings, emulation, message = 'Go.', fault, meanwhile, outcome }] of Object.entries(scenarios)) {
+for (const [what, scenario] of Object.entries(scenarios)) {
+  const { settings, emulation, message = 'Go.', fault, meanwhile, outcome, decisions = false } = scenario
   test(`${what}: reported only when it is stored, in the same order by every store`, async () => {
     const seen = async (inner: Store) => {
       const { store, unfinished, isStored } = slow(inner)
@@ -156,8 +167,15 @@ for (const [what, { settings, emulation, message = 'Go.', fault, meanwhile, outc
         early.push(...unfinished())
         return emulation?.reply?.(...given)
       }
+      const { afterReply } = settings?.hooks ?? {}
+      const hooks: Hooks = {
+        afterReply(about) {
+          early.push(...unfinished())
+          return afterReply?.(about)
+        },
+      }
       const { chat, emulator } = await start(
-        { model: 'openai/gpt-5.6', ...settings, tools: running },
+        { model: 'openai/gpt-5.6', ...settings, tools: running, ...(afterReply && { hooks }) },
         { store, emulation: { ...emulation, reply } },
       )
       await chat.send('Hello.').ended
@@ -175,12 +193,15 @@ for (const [what, { settings, emulation, message = 'Go.', fault, meanwhile, outc
       assert.deepEqual(early, [], 'nothing is sent, run or reported before what it depends on is stored')
       const { items } = await inner.exchanges('local', chat.id)
       const log = await messagesOf(inner, chat.id)
+      const overlays = (await inner.overlays('local', chat.id)).map(({ kind }) => kind)
+      assert.equal(overlays.includes('fold') || overlays.includes('compaction'), decisions)
       await store.close()
       return {
         outcome: end.outcome,
         usage: end.usage,
         cost: end.cost,
         events,
+        overlays,
         exchanges: items.map(({ outcome: how, usage, cost, notes, replyEntryId }) => ({
           how,
           usage,

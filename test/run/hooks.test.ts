@@ -115,6 +115,34 @@ test('the model hands the conversation to another agent, whose settings count fr
   assert.match(JSON.stringify((await again.inspect()).body), /You are Bob/)
 })
 
+test('what was given to the run stays with it after a hand-off: its signal, its context and its hooks', async () => {
+  const stop = new AbortController()
+  const seen: unknown[] = []
+  const look = defineTool({
+    name: 'look',
+    input: { type: 'object' },
+    run: (_, { context, signal }) => {
+      seen.push(context)
+      stop.abort()
+      seen.push(signal.aborted)
+      return 'seen'
+    },
+  })
+  const emulator = createEmulator({
+    reply: ({ messages }) => {
+      const name = messages.some(({ role }) => role === 'tool') ? 'look' : 'hand_off_to_bob'
+      return { parts: [{ type: 'tool-call', callId: '', name, input: {} }] }
+    },
+  })
+  const synapse = await openSynapse({ offline: emulator })
+  const bob = { name: 'bob', settings: { model: 'mistral', tools: [look] } }
+  const chat = await synapse.start({ model: 'openai', handoffs: [bob] })
+  const hooks = { beforeTool: ({ call }: { call: { name: string } }) => void seen.push(call.name) }
+  const { outcome } = await chat.send('Which boat?', { signal: stop.signal, context: 7, hooks }).ended
+  assert.equal(outcome, 'cancelled')
+  assert.deepEqual(seen, ['hand_off_to_bob', 'look', 7, true])
+})
+
 test('the cost of a sub-agent counts in its parent', async () => {
   const synapse = await openSynapse({ offline: emulatorThat('helper', { task: 'Count the boats.' }) })
   const helper = synapse.agentTool({ name: 'helper', settings: { model: 'anthropic', tools: [lookUp] } })

@@ -184,3 +184,20 @@ test('a conversation with nothing open is not leased on opening', async () => {
   const { store, id } = await place()
   await recover({ ...store, takeLease: () => assert.fail('a lease was taken') }, owner, id)
 })
+
+test('on opening, a call that may be repeated is left for its repetition, and a failing store is an error', async () => {
+  const { store, id } = await place()
+  const asked = await store.append(owner, id, { message: { role: 'user', parts: [{ type: 'text', text: 'Go.' }] } })
+  const about = { basedOn: asked.id, provider: 'openai', protocol: 'openai-chat', model: 'gpt', body: '{}' }
+  await store.openExchange(owner, id, about)
+  const run = { callId: 'c', entryId: asked.id, name: 'look', argsSha256: 'x', repeatable: true }
+  await store.startTool(owner, id, run)
+  const away = new SynapseError({ kind: 'storage', message: 'The database is away.' })
+  await assert.rejects(recover({ ...store, takeLease: () => Promise.reject(away) }, owner, id), /is away/)
+  await recover(store, owner, id)
+  assert.equal((await store.exchanges(owner, id)).items[0]?.outcome, 'interrupted')
+  assert.deepEqual(
+    (await store.toolRuns(owner, id)).map(({ outcome }) => outcome),
+    [undefined],
+  )
+})

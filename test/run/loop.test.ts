@@ -280,7 +280,9 @@ test('a second writer gets an error with the holder, and nothing is mixed up', a
   const [first, second] = [chat.send('one'), chat.send('two')]
   const outcomes = await Promise.all([first.ended, second.ended])
   assert.deepEqual(outcomes.map(({ outcome }) => outcome).sort(), ['done', 'failed'])
-  assert.equal(outcomes.find(({ failure }) => failure)?.failure?.kind, 'conflict')
+  const refused = outcomes.find(({ failure }) => failure)
+  assert.equal(refused?.failure?.kind, 'conflict')
+  assert.deepEqual([refused.cost, refused.usage.input, refused.reply], [0, 0, undefined])
   assert.equal((await chat.history()).length, 2)
 })
 

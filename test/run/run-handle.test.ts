@@ -245,4 +245,14 @@ describe('a run as its caller sees it', () => {
     assert.equal((await merged(delta('a', 'text'), delta('b', 'text', 1))).length, 2, 'another part')
     assert.equal((await merged(delta('a', 'text'), { type: 'run-start', conversationId: 'c' } as RunEvent)).length, 2)
   })
+
+  test('has the whole text for a reader that comes late, however many pieces it had', async () => {
+    const events = Array.from({ length: 1500 }, (_, i) => delta(`${i} `, 'text'))
+    const run = handle(events)
+    await run.ended
+    const texts: string[] = []
+    for await (const text of run.textStream) texts.push(text)
+    assert.equal(texts.join(''), events.map((_, i) => `${i} `).join(''))
+    assert.ok(texts.length < 1500, 'the last ones are one')
+  })
 })

@@ -91,3 +91,27 @@ test('a text of 64 KiB is shown whole, a longer one without its middle, and its 
   assert.match(JSON.stringify(readValue('look', wide).output), /16500 of 33000 characters/)
   assert.deepEqual(readValue('look', [text(long), image(1)]).value, [long])
 })
+
+test('of several parts the long texts are shown in part and stored whole, and media stay', () => {
+  const [short, long, picture] = [text('short'), text(`begin ${'x'.repeat(70_000)} end`), image(10)]
+  const { output, value } = readValue('look', [short, long, picture])
+  assert.deepEqual([output[0], output[2]], [short, picture])
+  assert.match(
+    output[1]?.type === 'text' ? output[1].text : '',
+    /^begin x+\n\[… \d+ of 70010 characters are not shown.*\nx+ end$/s,
+  )
+  assert.deepEqual(value, [short.text, long.text])
+})
+
+test('what only resembles parts is a value', () => {
+  for (const value of [
+    [],
+    [{ type: 'text' }],
+    [{ type: 'media', data: {} }],
+    [{ type: 'media', mediaType: 'image/png' }],
+    [text('a'), 'b'],
+    [{ type: 'other', text: 'a', mediaType: 'x', data: {} }],
+  ]) {
+    assert.deepEqual(readValue('look', value), { output: [text(JSON.stringify(value))], value })
+  }
+})
