@@ -1,4 +1,4 @@
-// Long conversations are read and imported on a separate thread: while one is prepared, exported, imported or sent as a
+// Long conversations are read, imported and deleted on a separate thread: while one is prepared, exported or sent as a
 // tree, which takes seconds at 50,000 messages, all other requests and streams of the server continue. The thread opens
 // the same store, starts with the first such request, and ends when there was none for a while. It runs this same file.
 
@@ -7,9 +7,14 @@ import { asFailure, SynapseError, type Failure } from '../core/error.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import type { ImportTask } from './import-task.ts'
-import { readLong, type LongAnswer, type LongRead } from './long-read-tasks.ts'
+import { jsonAnswer, readLong, type LongAnswer, type LongRead } from './long-read-tasks.ts'
 
-type LongTask = LongRead | ImportTask
+type LongTask = LongRead | ImportTask | DeleteTask
+
+interface DeleteTask {
+  do: 'delete'
+  place: { owner: string; conversationId: string }
+}
 
 export interface LongTasks {
   /** `isLong`: it takes longer than asking the thread. */
@@ -105,6 +110,10 @@ export function longTasks(address: string | undefined): LongTasks {
 }
 
 async function carryOut(store: Store, task: LongTask): Promise<LongAnswer> {
+  if (task.do === 'delete') {
+    const { owner, conversationId } = task.place
+    return jsonAnswer({ isDeleted: await store.deleteConversation(owner, conversationId) })
+  }
   if (task.do !== 'import') return readLong(store, task)
   const { importTask } = await import('./import-task.ts')
   return importTask(store, task)

@@ -5,6 +5,7 @@ import { archiveMethods } from './sqlite/archive.ts'
 import { blobMethods } from './sqlite/blobs.ts'
 import { connect } from './sqlite/connection.ts'
 import { conversationMethods } from './sqlite/conversations.ts'
+import { finishDeletions } from './sqlite/delete.ts'
 import { branchMethods } from './sqlite/branches.ts'
 import { entryMethods } from './sqlite/entries.ts'
 import { exchangeMethods } from './sqlite/exchanges.ts'
@@ -25,6 +26,9 @@ export interface SqliteOptions extends StoreOptions {
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { now = Date.now, leaseSkewMs = () => 0, busyMs = 5000, warn = warnByNode } = options
   const db = await connect(path, { now, leaseSkewMs, busyMs, warn, migrating: options.migrating })
+  let isClosing = false
+  // If that fails, the next process that opens the file tries again.
+  const finished = finishDeletions(db, () => isClosing).catch(() => {})
   return {
     ...conversationMethods(db),
     ...entryMethods(db),
@@ -45,6 +49,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
     },
     async close() {
+      isClosing = true
+      await finished
       await db.written()
       db.close()
     },

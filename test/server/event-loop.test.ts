@@ -6,8 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { Entry } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
 import { held, spent } from './held.ts'
 import { say, serving } from './serving.ts'
 
@@ -45,6 +47,50 @@ test('a long transcript is parsed and imported on another thread', async (t) => 
   assert.ok(free < busy / 2, `${free} ms against ${busy} ms`)
   assert.equal((await apart.api('POST', '/api/import', { content: [], format: 'x'.repeat(200_000) })).status, 400)
 })
+
+test('a long conversation is copied in slices, complete or not at all', async (t) => {
+  const { file, id } = await longConversation(t)
+  const server = await serving(t, { file, address: file })
+  const copy = async (conversationId: string, entries: number) => {
+    const from = { conversationId }
+    const { status, body, text } = await server.api('POST', '/api/conversations', {
+      title: 'Copy',
+      labels: ['b'],
+      from,
+    })
+    assert.equal(status, 201, text)
+    assert.deepEqual([body['title'], body['labels'], body['entries']], ['Copy', ['b'], entries])
+    return String(body['head'])
+  }
+  await copy((await longConversation(t, file, 10)).id, 10)
+  let head = ''
+  const { longest, all } = await held(async () => (head = await copy(id, 8000)))
+  assert.ok(longest < all / 4, `${longest} ms of ${all} ms in one go`)
+  const [made, given] = [await server.store.history('local', head), await originals(server.store, id)]
+  assert.deepEqual(
+    made.map(({ message, at }) => ({ message, at })),
+    given.map(({ message, at }) => ({ message, at })),
+  )
+})
+
+test('a long conversation is deleted on another thread', async (t) => {
+  const [one, two] = [await longConversation(t), await longConversation(t)]
+  const [apart, inPlace] = [
+    await serving(t, { file: one.file, address: one.file }),
+    await serving(t, { file: two.file }),
+  ]
+  const remove = async ({ api }: typeof apart, id: string) => {
+    assert.equal((await api('DELETE', `/api/conversations/${id}`)).status, 204)
+    assert.equal((await api('GET', `/api/conversations/${id}`)).status, 404)
+    assert.equal((await api('DELETE', `/api/conversations/${id}`)).status, 404)
+  }
+  const [free, busy] = [await spent(() => remove(apart, one.id)), await spent(() => remove(inPlace, two.id))]
+  assert.ok(free < busy / 2, `${free} ms against ${busy} ms`)
+})
+
+async function originals(store: Store, id: string): Promise<Entry[]> {
+  return store.history('local', (await store.conversation('local', id))?.head ?? '')
+}
 
 async function longConversation(
   t: TestContext,

@@ -93,6 +93,10 @@ const jobs = {
     await once(input, 'line')
   },
 
+  async delete(store: Store): Promise<void> {
+    say({ deleted: await store.deleteConversation(owner, conversationId) })
+  },
+
   /** Opens and reads; with a number also writes. */
   async touch(store: Store): Promise<void> {
     if (count !== '0') await store.createConversation(owner, {})

@@ -1,11 +1,15 @@
 // Conversations: create, find, change and delete.
 
-import { sideCall, type Conversation } from '../../core/log.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { sideCall, type Conversation, type Entry } from '../../core/log.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
+import type { Archive } from '../../store/archive.ts'
+import { uuidv7 } from '../../store/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
+import { isLong } from '../long-tasks.ts'
 import { missing, route, type Route } from '../route.ts'
 import { checkSettings, settingsToStore } from '../run-settings.ts'
 import { conversationChange, conversationsQuery, fork, newConversation } from '../schema.ts'
@@ -37,15 +41,15 @@ export const conversationRoutes: readonly Route[] = [
       const { title, labels, settings = {}, from } = body
       await checkSettings(server, principal, settings)
       const path = from ? await pathTo(server.store, owner, from) : []
-      const { id } = await server.store.createConversation(owner, {
+      const fields = {
         settings: settingsToStore(server, owner, settings, {}),
         ...(title !== undefined && { title }),
         ...(labels && { labels }),
-      })
-      if (path.length > 0) {
-        const entries = path.map(({ message, at }) => ({ message, at }))
-        await server.store.appendAll(owner, id, entries)
       }
+      const { id } =
+        path.length === 0
+          ? await server.store.createConversation(owner, fields)
+          : await server.store.importConversation(owner, copyOf(path, fields))
       return json(await viewOf(server, owner, id), 201, { location: `/api/conversations/${id}` })
     },
   }),
@@ -86,10 +90,15 @@ export const conversationRoutes: readonly Route[] = [
     answer: { status: 204, description: 'Deleted.' },
     async handle({ server, owner, principal, param }) {
       const id = param('id')
+      const conversation = await server.store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
       const run = await server.runs.active(owner, id)
       // One that another process does not stop fails at its next write.
       if (run) await server.runs.cancel(owner, run.id).catch(unlessConflict)
-      if (!(await server.store.deleteConversation(owner, id))) throw missing('conversation', id)
+      const task = { do: 'delete', place: { owner, conversationId: id } } as const
+      const { bytes } = await server.longTasks.run(server.store, task, isLong(conversation))
+      const { isDeleted } = JSON.parse(new TextDecoder().decode(bytes)) as { isDeleted: boolean }
+      if (!isDeleted) throw missing('conversation', id)
       await audit(server.store, principal, 'deleted', id)
       server.changes.tell(id)
       return new globalThis.Response(null, { status: 204 })
@@ -118,6 +127,32 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** The same messages as another conversation. */
+function copyOf(path: readonly Entry[], { title, labels = [], settings }: NewConversationFields): Archive {
+  const ids = path.map(() => uuidv7(Date.now()))
+  return {
+    conversation: {
+      id: uuidv7(Date.now()),
+      ...(title !== undefined && { title }),
+      labels,
+      settings,
+      createdAt: new Date().toISOString(),
+      head: ids.at(-1) ?? null,
+    },
+    branches: [],
+    entries: path.map(({ message, at }, i) => ({ id: ids[i] ?? '', parentId: ids[i - 1] ?? null, message, at })),
+    exchanges: [],
+    toolRuns: [],
+    overlays: [],
+  }
+}
+
+interface NewConversationFields {
+  title?: string
+  labels?: string[]
+  settings: JsonObject
+}
 
 /** Throws kind 'not-found'. */
 export async function viewOf(server: ServerContext, owner: string, id: string): Promise<ConversationView> {

@@ -9,7 +9,8 @@ import { prepareEntry } from '../new-entry.ts'
 import { archivedRows, conversationValues, type ArchivedRow } from '../sql/values.ts'
 import { idTaken } from '../store-errors.ts'
 import type { Connection } from './connection.ts'
-import { deleteWhole, insertConversation, insertUnique, mustHave, writable, type WritableRow } from './conversations.ts'
+import { insertConversation, insertUnique, mustHave, writable, type WritableRow } from './conversations.ts'
+import { deleteConversation } from './delete.ts'
 import { appendEntry, placeOf } from './entries.ts'
 import { importingFor } from './search-index.ts'
 
@@ -44,10 +45,11 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
   const now = db.options.now()
   const hidden = importingFor + owner
   const values = conversationValues({ ...archive.conversation, at: archive.conversation.createdAt }, now)
+  await deleteInterrupted(db)
   const conversation = await db.write(() => {
-    deleteInterrupted(db)
     insertConversation(db, hidden, values)
-    return writable(db, hidden, values.id, undefined)
+    // Its messages may name blobs of their owner.
+    return { ...writable(db, hidden, values.id, undefined), owner }
   })
   const { entries } = archive
   const slices = async (length: number, write: (from: number, to: number) => () => void): Promise<void> =>
@@ -79,7 +81,7 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
     return await db.write(() => handOver(db, conversation, owner, archive))
   } catch (error) {
     // If that fails too, the next import deletes it.
-    await db.write(() => deleteWhole(db, hidden, values.id)).catch(() => {})
+    await deleteConversation(db, hidden, values.id).catch(() => {})
     throw error
   }
 }
@@ -105,14 +107,16 @@ function handOver(
   return mustHave(db, owner, conversation.id)
 }
 
-function deleteInterrupted(db: Connection): void {
-  const left = db.all<{ id: string; owner: string }>(
-    'SELECT id, owner FROM conversations WHERE owner >= ? AND owner < ? AND lease_expires < ?',
-    importingFor,
-    `${importingFor}\u{10FFFF}`,
-    Date.now(),
+async function deleteInterrupted(db: Connection): Promise<void> {
+  const left = await db.read(() =>
+    db.all<{ id: string; owner: string }>(
+      'SELECT id, owner FROM conversations WHERE owner >= ? AND owner < ? AND lease_expires < ?',
+      importingFor,
+      `${importingFor}\u{10FFFF}`,
+      Date.now(),
+    ),
   )
-  for (const { id, owner } of left) deleteWhole(db, owner, id)
+  for (const { id, owner } of left) await deleteConversation(db, owner, id)
 }
 
 function insertRow(db: Connection, { table, values, id }: ArchivedRow): void {

@@ -35,13 +35,15 @@ export function useNamedBlob(db: Connection, conversation: WritableRow, sha256: 
   use(db, conversation.n, n)
 }
 
-/** Removes the conversation's references to its blobs, and the blobs without other references. */
-export function dropBlobs(db: Connection, conversation: number): void {
-  const blobs = db
-    .all<{ blob: number }>('SELECT blob FROM blob_uses WHERE conversation = ?', conversation)
-    .map((row) => row.blob)
-  db.run('DELETE FROM blob_uses WHERE conversation = ?', conversation)
-  for (const blob of blobs) {
+/** Removes references of the conversation to its blobs, and the blobs without other references. Returns how many. */
+export function dropBlobs(db: Connection, conversation: number, most: number): number {
+  const blobs = db.all<{ blob: number }>(
+    'SELECT blob FROM blob_uses WHERE conversation = ? LIMIT ? + 0',
+    conversation,
+    Number.isFinite(most) ? most : -1,
+  )
+  for (const { blob } of blobs) {
+    db.run('DELETE FROM blob_uses WHERE conversation = ? AND blob = ?', conversation, blob)
     if (db.get('SELECT 1 FROM blob_uses WHERE blob = ?', blob)) continue
     const pieces = db.all<{ piece: number }>('SELECT piece FROM blob_pieces WHERE blob = ?', blob)
     db.run('DELETE FROM blobs WHERE n = ?', blob)
@@ -49,6 +51,7 @@ export function dropBlobs(db: Connection, conversation: number): void {
       db.run('DELETE FROM pieces WHERE n = ? AND NOT EXISTS (SELECT 1 FROM blob_pieces WHERE piece = ?)', piece, piece)
     }
   }
+  return blobs.length
 }
 
 function ownBlob(db: Connection, owner: string, sha256: string): number | undefined {

@@ -8,10 +8,9 @@ import { sqliteSelects as selects } from '../sql/selects.ts'
 import { conversationValues, type ConversationValues } from '../sql/values.ts'
 import { damaged, idTaken, notFound } from '../store-errors.ts'
 import type { Conversations, Write } from '../store.ts'
-import { dropBlobs } from './blobs.ts'
 import type { Connection } from './connection.ts'
+import { deleteConversation } from './delete.ts'
 import { isUniqueViolation } from './errors.ts'
-import { dropDocuments, lowerUpto } from './search-index.ts'
 
 export function conversationMethods(db: Connection): Conversations {
   return {
@@ -62,19 +61,8 @@ export function conversationMethods(db: Connection): Conversations {
       })
     },
 
-    deleteConversation: (owner, id) => db.write(() => deleteWhole(db, owner, id)),
+    deleteConversation: (owner, id) => deleteConversation(db, owner, id),
   }
-}
-
-/** False: not found. Call it inside the transaction. */
-export function deleteWhole(db: Connection, owner: string, id: string): boolean {
-  const gone = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
-  if (!gone) return false
-  dropDocuments(db, gone.n)
-  dropBlobs(db, gone.n)
-  db.run('DELETE FROM conversations WHERE n = ?', gone.n)
-  lowerUpto(db)
-  return true
 }
 
 /** Also its labels. Call it inside the transaction. */

@@ -28,15 +28,25 @@ export function uptoOf(db: Connection): number {
   return db.get<{ n: number }>('SELECT n FROM search_upto')?.n ?? 0
 }
 
-export function dropDocuments(db: Connection, conversation: number): void {
+/**
+ * Entries of a conversation, with their documents: each before its parent, in the order of an index. Call it inside the
+ * transaction. Returns how many.
+ */
+export function dropEntries(db: Connection, conversation: number, most: number): number {
+  const upto = uptoOf(db)
   const rows = db.all<{ n: number; documents: number }>(
-    'SELECT n, documents FROM entries WHERE conversation = ? AND n <= ?',
+    'SELECT n, documents FROM entries WHERE conversation = ? ORDER BY parent DESC, n DESC LIMIT ? + 0',
     conversation,
-    uptoOf(db),
+    Number.isFinite(most) ? most : -1,
   )
   for (const { n, documents } of rows) {
-    for (let i = 0; i < documents; i++) db.run('DELETE FROM search WHERE rowid = ?', n * maxDocuments + i)
+    const indexed = n <= upto ? documents : 0
+    for (let i = 0; i < indexed; i++) db.run('DELETE FROM search WHERE rowid = ?', n * maxDocuments + i)
+    db.run('DELETE FROM entries WHERE n = ?', n)
   }
+  db.run('UPDATE conversations SET entries = entries - ? WHERE n = ?', rows.length, conversation)
+  lowerUpto(db)
+  return rows.length
 }
 
 /** After a deletion, because the numbers of the last entries are reused. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { Message } from '../../../src/core/message.ts'
+import type { Archive } from '../../../src/store/archive.ts'
 import { attachMedia } from '../../../src/store/media.ts'
 import { user } from '../messages.ts'
 import { fails, request, type Given } from './given.ts'
@@ -48,6 +49,30 @@ export function blobTests(given: Given): void {
     const entry = await store.append(owner, id, { message })
     assert.ok(JSON.stringify(entry.message).length < 500)
     assert.deepEqual(await attachMedia([entry.message], (sha256) => store.blob(owner, sha256)), [message])
+  })
+
+  given('a long conversation that is copied shares the blobs of its owner, and of no other', async (store, owner) => {
+    const bytes = picture(5, 70_000)
+    const from = await store.createConversation(owner)
+    const { message } = await store.append(owner, from.id, { message: image(bytes.toString('base64')) })
+    const at = '2026-11-01T00:00:00.000Z'
+    const archive = (id: string): Archive => ({
+      conversation: { id, labels: [], settings: {}, createdAt: at, head: `${id}-199` },
+      branches: [],
+      entries: Array.from({ length: 200 }, (_, i) => {
+        return { id: `${id}-${i}`, parentId: i === 0 ? null : `${id}-${i - 1}`, at, message }
+      }),
+      exchanges: [],
+      toolRuns: [],
+      overlays: [],
+    })
+    const copy = await store.importConversation(owner, archive(`copy-of-${from.id}`))
+    assert.equal(copy.entries, 200)
+    await assert.rejects(store.importConversation(`${owner}-other`, archive(`stolen-${from.id}`)), { message: /blob/ })
+    await store.deleteConversation(owner, from.id)
+    assert.ok(Buffer.from((await store.blob(owner, hash('sha256', bytes))) ?? []).equals(bytes))
+    assert.equal(await store.deleteConversation(owner, copy.id), true)
+    assert.equal(await store.blob(owner, hash('sha256', bytes)), undefined)
   })
 
   given('a blob lives as long as some conversation uses it', async (store, owner) => {

@@ -1,0 +1,102 @@
+// Deleting a conversation from SQLite. A long one is deleted in several transactions, because the thread of the process
+// and all other writers of the file wait for each. The first one gives it to a reserved owner, so that from then on it
+// is gone for everyone; what a crash leaves of it is deleted when the file is opened next.
+
+import { inSlices } from '../../core/slices.ts'
+import { dropBlobs } from './blobs.ts'
+import type { Connection } from './connection.ts'
+import { dropEntries, lowerUpto } from './search-index.ts'
+
+/** Deleted in one transaction, in a few milliseconds. */
+const fewEntries = 128
+/** Between two transactions. */
+const restMs = 4
+/** Precedes the owner of a conversation that is being deleted. */
+const deletingFor = 'synapse:deleting '
+
+/** False: not found. */
+export async function deleteConversation(db: Connection, owner: string, id: string): Promise<boolean> {
+  const found = await db.write(() => {
+    const gone = db.get<Found>('SELECT n, id, owner, entries FROM conversations WHERE id = ? AND owner = ?', id, owner)
+    if (!gone) return undefined
+    if (gone.entries > fewEntries) return hide(db, gone)
+    for (const remove of removals) remove(db, gone.n, Infinity)
+    return gone
+  })
+  if (found && found.owner !== owner) await deleteHidden(db, found)
+  return found !== undefined
+}
+
+/** Deletes what was being deleted when its process ended. It stops early if the file is to be closed. */
+export async function finishDeletions(db: Connection, isClosing: () => boolean): Promise<void> {
+  const left = await db.read(() =>
+    db.all<Found>(
+      'SELECT n, id, owner, entries FROM conversations WHERE owner >= ? AND owner < ?',
+      deletingFor,
+      `${deletingFor}\u{10FFFF}`,
+    ),
+  )
+  for (const one of left) await deleteHidden(db, one, isClosing)
+}
+
+interface Found extends Record<string, string | number> {
+  n: number
+  id: string
+  owner: string
+  entries: number
+}
+
+/** Call it inside the transaction. It is not found afterwards, and nothing in it points to a deleted entry. */
+function hide(db: Connection, found: Found): Found {
+  const { n } = found
+  const owner = deletingFor + found.owner
+  db.run('UPDATE conversations SET owner = ?, head = NULL, branch = NULL, lease_holder = NULL WHERE n = ?', owner, n)
+  for (const table of ['records', 'branches', 'overlays', 'states']) {
+    db.run(`DELETE FROM ${table} WHERE conversation = ?`, n)
+  }
+  return { ...found, owner }
+}
+
+async function deleteHidden(
+  db: Connection,
+  { n, id, owner }: Found,
+  isClosing: () => boolean = () => false,
+): Promise<void> {
+  await inSlices(
+    0,
+    async (step, most) => {
+      if (isClosing()) return undefined
+      return db.write(() => {
+        // Another process may have deleted the rest, and its number may be in use again.
+        if (!db.get('SELECT 1 FROM conversations WHERE n = ? AND id = ? AND owner = ?', n, id, owner)) return undefined
+        const isDone = (removals[step]?.(db, n, most) ?? 0) < most
+        if (!isDone) return step
+        return step + 1 < removals.length ? step + 1 : undefined
+      }, false)
+    },
+    restMs,
+  )
+}
+
+/** In this order, so that nothing points to what is gone. Each deletes up to `most` rows, and returns how many. */
+const removals: ((db: Connection, conversation: number, most: number) => number)[] = [
+  rowsOf('exchanges'),
+  rowsOf('tool_runs'),
+  rowsOf('streams'),
+  dropEntries,
+  dropBlobs,
+  (db, n) => {
+    db.run('DELETE FROM conversations WHERE n = ?', n)
+    lowerUpto(db)
+    return 0
+  },
+]
+
+function rowsOf(table: string) {
+  return (db: Connection, conversation: number, most: number): number => {
+    const limit = Number.isFinite(most) ? most : -1
+    const rows = db.all<{ n: number }>(`SELECT n FROM ${table} WHERE conversation = ? LIMIT ? + 0`, conversation, limit)
+    for (const { n } of rows) db.run(`DELETE FROM ${table} WHERE n = ?`, n)
+    return rows.length
+  }
+}
