@@ -27,9 +27,9 @@ export async function sendAgain(send: () => Promise<Response>): Promise<Response
 }
 `
 
-const found = `The limit is \`limitMs\` in \`src/send.ts\`: **60 seconds in all**, and the pause doubles each time.
+const found = `The limit is \`limitMs\` in \`src/send.ts\`: **60 seconds in total**, and the pause doubles each time.
 
-| attempt | pause | waited in all |
+| attempt | pause | total wait |
 | ------: | ----: | ------------: |
 |       1 | 0.5 s |         0.5 s |
 |       4 |   4 s |         7.5 s |
@@ -120,7 +120,7 @@ async function begin(page: Page): Promise<void> {
   await page.getByLabel('Instructions').fill(instructions)
   for (const tool of ['search_files', 'read_file']) await page.getByRole('checkbox', { name: tool }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await say(page, 'Where is the retry limit set, and what does it come to?')
+  await say(page, 'Where is the retry limit set, and how long is it?')
   for (let waiting = 2; waiting > 0; waiting--) {
     await page.getByRole('button', { name: 'Allow in this conversation' }).first().click()
   }
