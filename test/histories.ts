@@ -1,5 +1,6 @@
 // Short ways to write a history down in a test.
 
+import type { Entry } from '../src/core/log.ts'
 import type { Message, MediaPart, Part, Reply, ToolCallPart, ToolMessage, UserMessage } from '../src/core/message.ts'
 
 export function user(...parts: (string | UserMessage['parts'][number])[]): UserMessage {
@@ -56,3 +57,15 @@ export const whatTimeIsIt: Message[] = [
   result('c1', '12:00', 'clock'),
   reply('It is noon.'),
 ]
+
+/** A history as the entries of one path, without times. */
+export function entriesOf(...messages: Message[]): Entry[] {
+  return messages.map((message, depth) => ({
+    id: `e${depth}`,
+    conversationId: 'c',
+    parentId: depth === 0 ? null : `e${depth - 1}`,
+    depth,
+    message,
+    at: '',
+  }))
+}

@@ -9,6 +9,7 @@ import { assemble } from '../../src/context/assemble.ts'
 import { firstDifference } from '../../src/context/shared-prefix.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { call, reply, result, user } from '../histories.ts'
+import { chatTarget } from './chat-target.ts'
 
 const long = 'a long answer '.repeat(100)
 const history = [
@@ -25,14 +26,7 @@ const history = [
 ]
 
 function assembled(policy: Policy, decisions = noDecisions) {
-  const target = {
-    provider: 'openai',
-    model: 'gpt-4o',
-    options: {},
-    quirks: {},
-    capabilities: openaiChat.capabilities,
-  }
-  return assemble({ history, policy, protocol: openaiChat, target, decisions })
+  return assemble({ history, policy, protocol: openaiChat, target: chatTarget, decisions })
 }
 
 test('each message is reported as sent, converted or folded, with the reason', () => {
@@ -110,15 +104,8 @@ test('a forecast is read back from its note', () => {
 
 test('the system messages that open a history join the system prompt once each, after the given and the pinned text', () => {
   const system = (text: string) => ({ role: 'system' as const, parts: [{ type: 'text' as const, text }] })
-  const target = {
-    provider: 'openai',
-    model: 'gpt-4o',
-    options: {},
-    quirks: {},
-    capabilities: openaiChat.capabilities,
-  }
   const sent = (messages: Message[], rest: { system?: string; policy?: Policy } = {}) => {
-    const { context } = assemble({ history: messages, protocol: openaiChat, target, ...rest })
+    const { context } = assemble({ history: messages, protocol: openaiChat, target: chatTarget, ...rest })
     return [context.system.map(({ text }) => text), context.messages.map(({ role }) => role)]
   }
   assert.deepEqual(sent([system('A'), system('B'), user('Hi'), system('C'), user('You')]), [

@@ -9,20 +9,14 @@ import { estimateMessage } from '../../src/context/count.ts'
 import { explain } from '../../src/context/explain.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { call, reply, result, user } from '../histories.ts'
+import { chatTarget } from './chat-target.ts'
 
 const long = 'and so on '.repeat(100)
 
 const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
 
 describe('the explanation of a request', () => {
-  const target = {
-    provider: 'openai',
-    model: 'gpt-4o',
-    options: {},
-    quirks: {},
-    capabilities: openaiChat.capabilities,
-  }
-  const base = assemble({ history: [user('q'), reply('a'), user('r')], protocol: openaiChat, target })
+  const base = assemble({ history: [user('q'), reply('a'), user('r')], protocol: openaiChat, target: chatTarget })
   const history = [user('q'), ...turn('a'), reply('x'), user('r')]
   const note = (at: string, rule?: string): Note => ({
     kind: 'changed',
@@ -109,7 +103,7 @@ describe('the explanation of a request', () => {
     assert.equal('differsAt' in explain({ history, assembled: base }), false)
     assert.equal(explain({ history, assembled: base, before: 'x' }).differsAt, 0)
     const system: Message = { role: 'system', parts: [{ type: 'text', text: 'some words' }] }
-    const all = assemble({ history: [system], protocol: openaiChat, target })
+    const all = assemble({ history: [system], protocol: openaiChat, target: chatTarget })
     const [first] = explain({ history: [system], assembled: all }).messages
     assert.deepEqual(
       [first?.fate, first?.sent, first?.tokens],

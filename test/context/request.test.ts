@@ -7,21 +7,15 @@ import { assemble, estimateHead, type Assembled, type RequestDraft } from '../..
 import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { call, calls, reply, result, user } from '../histories.ts'
+import { chatTarget } from './chat-target.ts'
 
 const long = 'and so on '.repeat(100)
 
 const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
 
 describe('a request', () => {
-  const target = {
-    provider: 'openai',
-    model: 'gpt-4o',
-    options: {},
-    quirks: {},
-    capabilities: openaiChat.capabilities,
-  }
   const made = (change: Partial<RequestDraft>): Assembled =>
-    assemble({ history: [user('q')], protocol: openaiChat, target, ...change })
+    assemble({ history: [user('q')], protocol: openaiChat, target: chatTarget, ...change })
 
   test('has each tool once, in valid text, and as a function where the wire has no other kind', () => {
     const input = { type: 'object', properties: {} }
@@ -45,8 +39,8 @@ describe('a request', () => {
     )
     const free: ToolSpec = { name: 'c', kind: 'free-form', input, grammar: { syntax: 'lark', definition: 'start: A' } }
     const sent = (toolKinds: boolean) =>
-      made({ tools: [free], target: { ...target, capabilities: { ...target.capabilities, toolKinds } } }).context
-        .tools[0]
+      made({ tools: [free], target: { ...chatTarget, capabilities: { ...chatTarget.capabilities, toolKinds } } })
+        .context.tools[0]
     assert.equal(sent(true), free)
     assert.match(sent(false)?.description ?? '', /must match this lark grammar/)
     assert.deepEqual(['grammar' in (sent(true) ?? {}), 'grammar' in (sent(false) ?? {})], [true, false])
@@ -55,15 +49,15 @@ describe('a request', () => {
 
   test('says in words what its answer must be where the provider takes no schema', () => {
     const answerSchema = { type: 'object', properties: {} }
-    const capabilities = { ...target.capabilities, answer: 'none' as const }
-    const asked = made({ target: { ...target, options: { answerSchema }, capabilities } })
+    const capabilities = { ...chatTarget.capabilities, answer: 'none' as const }
+    const asked = made({ target: { ...chatTarget, options: { answerSchema }, capabilities } })
     assert.match(asked.context.system.at(-1)?.text ?? '', /fits the following JSON Schema/)
     assert.equal(asked.notes.filter(({ rule }) => rule === 'answer-format').length, 1)
     const tools = [{ name: 'a', input: {} }]
-    const withTools = { ...target.capabilities, answer: 'schema' as const, answerWithTools: 'none' as const }
+    const withTools = { ...chatTarget.capabilities, answer: 'schema' as const, answerWithTools: 'none' as const }
     const both = (given: ToolSpec[]) =>
-      made({ tools: given, target: { ...target, options: { answerSchema }, capabilities: withTools } }).context.system
-        .length
+      made({ tools: given, target: { ...chatTarget, options: { answerSchema }, capabilities: withTools } }).context
+        .system.length
     assert.deepEqual([both([]), both(tools)], [0, 1])
     assert.deepEqual(made({}).context.system, [])
   })
@@ -71,14 +65,14 @@ describe('a request', () => {
   test('sends the tools of a provider with those of the caller, and alone as they are', () => {
     const extra = { tools: [{ type: 'web' }], other: 1 }
     const tools = [{ name: 'a', input: { type: 'object', properties: {} } }]
-    const both = made({ tools, target: { ...target, options: { extra } } })
+    const both = made({ tools, target: { ...chatTarget, options: { extra } } })
     assert.deepEqual(
       (both.body['tools'] as { type: string }[]).map(({ type }) => type),
       ['function', 'web'],
     )
     assert.equal(both.body['other'], 1)
     assert.equal(both.notes.filter(({ what }) => what === '1 tools of the provider').length, 1)
-    const alone = made({ target: { ...target, options: { extra } } })
+    const alone = made({ target: { ...chatTarget, options: { extra } } })
     assert.deepEqual(alone.body['tools'], extra.tools)
     assert.equal(
       alone.notes.some(({ what }) => what === '1 tools of the provider'),
@@ -110,11 +104,11 @@ describe('a request', () => {
   test('that is too long is folded first, and cut down to its floor only then', () => {
     const turns = [user('q'), ...Array.from({ length: 20 }, (_, i) => turn(`c${i}`)).flat(), user('r')]
     const sized = (contextWindow: number, policy?: RequestDraft['policy']) => {
-      const capabilities = { ...target.capabilities, contextWindow }
+      const capabilities = { ...chatTarget.capabilities, contextWindow }
       const { notes, estimate } = made({
         history: turns,
         ...(policy !== undefined && { policy }),
-        target: { ...target, capabilities },
+        target: { ...chatTarget, capabilities },
       })
       return { rules: notes.map(({ rule }) => rule), size: estimate.input }
     }

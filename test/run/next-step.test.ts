@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Entry } from '../../src/core/log.ts'
 import type { Message, Part, StopReason, UserMessage } from '../../src/core/message.ts'
 import { outcomeOf } from '../../src/run/close-interrupted.ts'
 import { outcomeOfFailure, outcomeOfReply } from '../../src/run/loop.ts'
@@ -10,18 +9,7 @@ import { nextStep } from '../../src/run/next-step.ts'
 import { nameAfter } from '../../src/run/start-run.ts'
 import { titleOf } from '../../src/run/title.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { calls, onePixel, reply, result, user } from '../histories.ts'
-
-function entriesOf(...messages: Message[]): Entry[] {
-  return messages.map((message, depth) => ({
-    id: `e${depth}`,
-    conversationId: 'c',
-    parentId: depth === 0 ? null : `e${depth - 1}`,
-    depth,
-    message,
-    at: '',
-  }))
-}
+import { calls, entriesOf, onePixel, reply, result, user } from '../histories.ts'
 
 describe('what a conversation waits for', () => {
   const next = (...messages: Message[]) => nextStep(entriesOf(...messages))

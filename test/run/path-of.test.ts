@@ -6,18 +6,7 @@ import type { Entry } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
 import { cachedPath, outlineEnd, pathCache, readWhole } from '../../src/run/path-cache.ts'
 import type { Store } from '../../src/store/store.ts'
-import { reply, user } from '../histories.ts'
-
-function entriesOf(...messages: Message[]): Entry[] {
-  return messages.map((message, depth) => ({
-    id: `e${depth}`,
-    conversationId: 'c',
-    parentId: depth === 0 ? null : `e${depth - 1}`,
-    depth,
-    message,
-    at: '',
-  }))
-}
+import { entriesOf, reply, user } from '../histories.ts'
 
 describe('the path of a conversation', () => {
   const path = entriesOf(...Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? user(`${i}`) : reply(`${i}`))))

@@ -3,22 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import type { Entry } from '../../src/core/log.ts'
-import type { Message } from '../../src/core/message.ts'
 import { recallTool } from '../../src/run/recall.ts'
 import type { Store } from '../../src/store/store.ts'
-import { call, onePixel, reply, user } from '../histories.ts'
-
-function entriesOf(...messages: Message[]): Entry[] {
-  return messages.map((message, depth) => ({
-    id: `e${depth}`,
-    conversationId: 'c',
-    parentId: depth === 0 ? null : `e${depth - 1}`,
-    depth,
-    message,
-    at: '',
-  }))
-}
+import { call, entriesOf, onePixel, reply, user } from '../histories.ts'
 
 describe('recall', () => {
   const history = entriesOf(

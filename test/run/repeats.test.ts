@@ -3,21 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
-import type { Entry } from '../../src/core/log.ts'
-import type { Message, ToolResultPart } from '../../src/core/message.ts'
+import type { ToolResultPart } from '../../src/core/message.ts'
 import { repeatLimits, repeatNotes, stuck, withNote } from '../../src/run/repeats.ts'
-import { call, reply, result, user } from '../histories.ts'
-
-function entriesOf(...messages: Message[]): Entry[] {
-  return messages.map((message, depth) => ({
-    id: `e${depth}`,
-    conversationId: 'c',
-    parentId: depth === 0 ? null : `e${depth - 1}`,
-    depth,
-    message,
-    at: '',
-  }))
-}
+import { call, entriesOf, reply, result, user } from '../histories.ts'
 
 describe('a model without progress', () => {
   const limits = repeatLimits(undefined)

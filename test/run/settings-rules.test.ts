@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Entry, Exchange } from '../../src/core/log.ts'
+import type { Exchange } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { noUsage } from '../../src/core/usage.ts'
@@ -15,18 +15,7 @@ import { stepSettings } from '../../src/run/start-run.ts'
 import type { RunSettings } from '../../src/settings/run.ts'
 import { isStateless, keepsState } from '../../src/run/state.ts'
 import { settingsToStore, storedSettings, storedToolNames, toolsNamed } from '../../src/run/stored-settings.ts'
-import { onePixel, reply, result, user } from '../histories.ts'
-
-function entriesOf(...messages: Message[]): Entry[] {
-  return messages.map((message, depth) => ({
-    id: `e${depth}`,
-    conversationId: 'c',
-    parentId: depth === 0 ? null : `e${depth - 1}`,
-    depth,
-    message,
-    at: '',
-  }))
-}
+import { entriesOf, onePixel, reply, result, user } from '../histories.ts'
 
 describe('settings', () => {
   test('are stored as far as they can be, and read back as far as they are valid', () => {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc, { runs } from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
-import type { Message, Part, Reply } from '../../../src/core/message.ts'
+import type { Message, Part } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { onePixel, user } from '../../histories.ts'
+import { jsonObject, portable, replyOf } from '../gemini-replies.ts'
 import { chunk, contentsOf, decoded, sent } from './target.ts'
 
 const models = ['gemini-3.8-flash', 'gemini-3-flash-preview', 'gemini-2.5-flash']
@@ -43,10 +44,6 @@ function kept(history: Message[]): Json[] {
 }
 
 const words = fc.oneof(fc.string({ minLength: 1, maxLength: 30 }), fc.constantFrom('🙂🙂', ' ', '\n', '漢字'))
-const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), {
-  maxKeys: 3,
-  noNullPrototype: true,
-}) as fc.Arbitrary<Json>
 
 const carried: fc.Arbitrary<Part> = fc.oneof(
   { weight: 3, arbitrary: words.map((text): Part => ({ type: 'text', text })) },
@@ -54,13 +51,13 @@ const carried: fc.Arbitrary<Part> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ callId: fc.uuid(), name: fc.constantFrom('clock', 'add'), input: json })
+      .record({ callId: fc.uuid(), name: fc.constantFrom('clock', 'add'), input: jsonObject })
       .map((call): Part => ({ type: 'tool-call', ...call })),
   },
   {
     weight: 1,
     arbitrary: fc
-      .record({ name: fc.constantFrom('code_execution', 'GOOGLE_SEARCH_WEB'), input: json, output: json })
+      .record({ name: fc.constantFrom('code_execution', 'GOOGLE_SEARCH_WEB'), input: jsonObject, output: jsonObject })
       .map((tool): Part => ({ type: 'server-tool', ...tool })),
   },
   {
@@ -73,15 +70,7 @@ const carried: fc.Arbitrary<Part> = fc.oneof(
   },
 )
 
-const anyCarried: fc.Arbitrary<Reply> = fc
-  .tuple(fc.array(carried, { maxLength: 6 }), fc.constantFrom('done', 'length', 'refusal', 'paused'))
-  .map(([parts, reason]) => ({
-    role: 'assistant',
-    parts,
-    native: [],
-    origin: { protocol: 'elsewhere', provider: 'elsewhere', model: 'm' },
-    stop: { reason: reason === 'done' && parts.some((part) => part.type === 'tool-call') ? 'tool-calls' : reason },
-  }))
+const anyCarried = replyOf(carried, 'done', 'length', 'refusal', 'paused')
 
 const profile = {
   model: 'gemini-3.5-flash',
@@ -104,12 +93,6 @@ test('what the emulator sends is decoded as it was meant, in pieces of any size'
   )
 })
 
-/** A part without what only its own reply knows. */
-function portable(part: Part): Part {
-  const { from: _, alias: __, ...rest } = part as Part & { from?: number; alias?: string }
-  return rest
-}
-
 const signature = fc.constantFrom('AAEC', 'AwQFBg==')
 const nativePart: fc.Arbitrary<Json> = fc.oneof(
   words.map((text): Json => ({ text })),
@@ -118,7 +101,7 @@ const nativePart: fc.Arbitrary<Json> = fc.oneof(
     .tuple(fc.oneof(words, fc.constant('')), signature)
     .map(([text, thoughtSignature]): Json => ({ text, thoughtSignature })),
   fc
-    .tuple(fc.uuid(), json, signature)
+    .tuple(fc.uuid(), jsonObject, signature)
     .map(([id, args, thoughtSignature]): Json => ({ functionCall: { id, name: 'clock', args }, thoughtSignature })),
   fc.constant<Json>({ hologram: { depth: 3 } }),
 )

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc, { runs } from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
-import type { Message, Part, Reply } from '../../../src/core/message.ts'
+import type { Message, Part } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { onePixel, user } from '../../histories.ts'
+import { jsonObject, portable, replyOf } from '../gemini-replies.ts'
 import { decoded, sent, stepsOf } from './target.ts'
 
 const models = ['gemini-3.8-flash', 'gemini-2.5-flash']
@@ -56,10 +57,6 @@ function kept(history: Message[]): Json[] {
 }
 
 const words = fc.oneof(fc.string({ maxLength: 30 }), fc.constantFrom('🙂🙂', ' ', '\n', '漢字'))
-const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), {
-  maxKeys: 3,
-  noNullPrototype: true,
-}) as fc.Arbitrary<Json>
 
 const carried: fc.Arbitrary<Part> = fc.oneof(
   { weight: 3, arbitrary: words.map((text): Part => ({ type: 'text', text })) },
@@ -71,13 +68,13 @@ const carried: fc.Arbitrary<Part> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ callId: fc.uuid(), name: fc.constantFrom('clock', 'add'), input: json })
+      .record({ callId: fc.uuid(), name: fc.constantFrom('clock', 'add'), input: jsonObject })
       .map((call): Part => ({ type: 'tool-call', ...call })),
   },
   {
     weight: 1,
     arbitrary: fc
-      .record({ name: fc.constantFrom('google_search', 'code_execution'), input: json, output: json })
+      .record({ name: fc.constantFrom('google_search', 'code_execution'), input: jsonObject, output: jsonObject })
       .map((tool): Part => ({ type: 'server-tool', ...tool })),
   },
   {
@@ -90,15 +87,7 @@ const carried: fc.Arbitrary<Part> = fc.oneof(
   },
 )
 
-const anyCarried: fc.Arbitrary<Reply> = fc
-  .tuple(fc.array(carried, { maxLength: 6 }), fc.constantFrom('done', 'length', 'paused'))
-  .map(([parts, reason]) => ({
-    role: 'assistant',
-    parts,
-    native: [],
-    origin: { protocol: 'elsewhere', provider: 'elsewhere', model: 'm' },
-    stop: { reason: reason === 'done' && parts.some((part) => part.type === 'tool-call') ? 'tool-calls' : reason },
-  }))
+const anyCarried = replyOf(carried, 'done', 'length', 'paused')
 
 const profile = {
   model: 'gemini-3.5-flash',
@@ -121,12 +110,6 @@ test('what the emulator sends is decoded as it was meant, in pieces of any size'
   )
 })
 
-/** A part without what only its own reply knows. */
-function portable(part: Part): Part {
-  const { from: _, alias: __, ...rest } = part as Part & { from?: number; alias?: string }
-  return rest
-}
-
 const nativeStep: fc.Arbitrary<Json> = fc.oneof(
   fc
     .array(words, { minLength: 1, maxLength: 3 })
@@ -134,7 +117,7 @@ const nativeStep: fc.Arbitrary<Json> = fc.oneof(
   fc.constant<Json>({ type: 'thought', signature: 'AAEC' }),
   words.map((text): Json => ({ type: 'thought', signature: 'AAEC', summary: [{ type: 'text', text }] })),
   fc
-    .tuple(fc.uuid(), json)
+    .tuple(fc.uuid(), jsonObject)
     .map(([id, input]): Json => ({ type: 'function_call', id, name: 'clock', arguments: input, signature: 'AAEC' })),
   fc.constant<Json>({ type: 'google_search_result', call_id: 's', result: [{ a: 1 }], signature: '' }),
   fc.constant<Json>({ type: 'hologram', depth: 3 }),
