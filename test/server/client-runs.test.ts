@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts'
 import { tempFolder } from '../store/temp.ts'
 import {
   apiAt,
+  eventsIn,
   gate,
   newConversation,
   readEvents,
@@ -117,10 +118,11 @@ describe('an answer to a client, on another server', { timeout: 120_000 }, () =>
       there.map(({ raw }) => raw),
       seen.map(({ raw }) => raw),
     )
-    const rest = readEvents(second.url + events, { headers: { 'last-event-id': String(seen.at(-1)?.id) } })
+    // Open before the end: afterwards the run is gone.
+    const rest = await fetch(second.url + events, { headers: { 'last-event-id': String(seen.at(-1)?.id) } })
     child.kill('SIGUSR2')
+    const all = [...seen, ...(await eventsIn(rest))]
     await received
-    const all = [...seen, ...(await rest)]
     assert.deepEqual(
       all.map((event) => event.id),
       all.map((_, i) => i + 1),

@@ -91,9 +91,16 @@ export interface Received {
 export async function readEvents(
   url: string,
   init: RequestInit = {},
+  enough?: (event: Received) => boolean,
+): Promise<Received[]> {
+  return eventsIn(await fetch(url, init), enough)
+}
+
+/** The same for a stream that is already open. */
+export async function eventsIn(
+  response: Response,
   enough: (event: Received) => boolean = () => false,
 ): Promise<Received[]> {
-  const response = await fetch(url, init)
   if (response.status === 204) return []
   if (response.status !== 200 || !response.body) throw new Error(`${response.status} ${await response.text()}`)
   const events: Received[] = []
