@@ -3,6 +3,7 @@
 // be run again: then its call stays open, and the loop runs it. Each step is one transaction that leaves less to close,
 // so a crash during this recovery is recovered the same way.
 
+import type { ReplyEvent, RunEvent } from '../core/event.ts'
 import { folding } from '../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../core/log.ts'
 import type { StopReason, ToolMessage } from '../core/message.ts'
@@ -56,7 +57,7 @@ async function closeExchange(
 ): Promise<void> {
   const { id, provider, protocol, model, basedOn } = exchange
   const fold = folding({ provider, protocol, model })
-  for (const event of await store.journaled(owner, id)) fold.push(event)
+  for (const event of await storedEvents({ store, owner, conversationId }, id)) fold.push(event)
   // If the journal has the end of the reply, the reply is complete and counts as such.
   const { reply, usage, failure } = fold.result()
   const { head: place } = (await store.conversation(owner, conversationId)) ?? {}
@@ -73,6 +74,34 @@ async function closeExchange(
     },
     write(),
   )
+}
+
+/** From its journal; a run of a server has no journal, and its events are in a stream that has not ended. */
+async function storedEvents(
+  { store, owner, conversationId }: Pick<ClosingContext, 'store' | 'owner' | 'conversationId'>,
+  exchangeId: string,
+): Promise<ReplyEvent[]> {
+  const journaled = await store.journaled(owner, exchangeId)
+  if (journaled.length > 0) return journaled
+  for (const streamId of await store.currentStreams(owner, conversationId)) {
+    const events = await replyIn(store, owner, streamId, exchangeId)
+    if (events.length > 0) return events
+  }
+  return []
+}
+
+async function replyIn(store: Store, owner: string, streamId: string, exchangeId: string): Promise<ReplyEvent[]> {
+  const found: ReplyEvent[] = []
+  for (let from = 0; ;) {
+    const { events = [], next = from } = (await store.stream(owner, streamId, from)) ?? {}
+    if (events.length === 0) return found
+    for (const line of events) {
+      if (!line.includes(exchangeId)) continue
+      const event = JSON.parse(line) as RunEvent
+      if (event.type === 'reply-event' && event.exchangeId === exchangeId) found.push(event.event)
+    }
+    from = next
+  }
 }
 
 export function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {

@@ -81,7 +81,9 @@ async function attempt(
     basedOn,
     notes: requestNotes,
     onOpen({ id, provider, model }) {
-      journal = journaling((offset, events) => store.journal(owner, id, offset, events, run.write()))
+      if (!run.storesEvents) {
+        journal = journaling((offset, events) => store.journal(owner, id, offset, events, run.write()))
+      }
       run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: requestNotes })
     },
     onEvent(event, { id }) {

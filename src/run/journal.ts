@@ -1,5 +1,6 @@
 // Stores a reply while it streams, so that a crash in the middle loses at most one batch of it. One commit per batch of
-// 250 ms or 4 KiB: a commit per token would be slower than the model.
+// 250 ms or 4 KiB: a commit per token would be slower than the model. A run whose caller stores its events (the server)
+// has none.
 
 import type { ReplyEvent } from '../core/event.ts'
 

@@ -84,6 +84,7 @@ function forExchange(run: LoopContext): Omit<RunContext, 'endpoint' | 'transport
     signal: run.signal,
     write: run.write,
     pending: run.pending,
+    storesEvents: run.storesEvents,
     learned: run.learned,
     recordsOf: run.recordsOf,
     emit: run.emit,

@@ -44,6 +44,8 @@ export interface RunContext {
   write(): Write
   /** Writes that are committed together with the next request; absent if the store does not write in order. */
   readonly pending?: PendingWrites | undefined
+  /** The events of a reply are stored by the caller of the run, so that no journal is written. */
+  readonly storesEvents?: boolean | undefined
   /** What the run has learned from its own requests. */
   readonly learned?: Learned | undefined
   /** Records to write in the same transaction as the end of an exchange and its reply. */

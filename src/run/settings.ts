@@ -30,6 +30,8 @@ export interface Runtime {
   now?: () => number
   /** The caller stores what a conversation continues with after a hand-off, such as the name of the agent. */
   storesHandoffs?: boolean
+  /** The caller appends the events of a run to a stream of the store as they come: there is no journal of a reply. */
+  storesEvents?: boolean
   /** Observes all runs, for telemetry. */
   observe?: () => Observer
 }

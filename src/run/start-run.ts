@@ -163,6 +163,7 @@ function loopContext(
     meter: meter(),
     pending: runtime.store.ordered && new PendingWrites(runtime.store.ordered),
     owner: runtime.owner,
+    storesEvents: runtime.storesEvents,
     conversationId,
     pathTo,
     async endpointOf(model: string, protocol: string | undefined) {

@@ -41,6 +41,7 @@ export const reads: ReadonlySet<string> = new Set<keyof Store>([
   'record',
   'records',
   'stream',
+  'currentStreams',
   'listen',
   'within',
   'close',

@@ -27,6 +27,8 @@ export interface Streams {
   appendStreams(writes: readonly StreamWrite[]): Promise<(Failure | undefined)[]>
   /** Events from a number on, up to a limit; undefined: no such stream. */
   stream(owner: string, streamId: string, from?: number, most?: number): Promise<StreamPage | undefined>
+  /** The streams of a conversation that have not ended, newest first. */
+  currentStreams(owner: string, conversationId: string): Promise<string[]>
   /**
    * Reports when any process has written to a stream; resolves to a function that stops it, once listening has started.
    * Absent if there are no notifications, and the caller must poll.

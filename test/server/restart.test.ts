@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import type { JsonObject } from '../../src/core/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json.ts'
+import { textOf } from '../../src/core/message.ts'
+import { openSynapse } from '../../src/index.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { tempFolder } from '../store/temp.ts'
 import { apiAt, newConversation, readEvents, runIn, type Received } from './serving.ts'
 
@@ -40,6 +43,14 @@ async function beforeTheEnd({ url, api }: Started, text: string, enough: (event:
   const seen = await readEvents(`${url}/api/runs/${runId}/events`, {}, enough)
   return { id, runId, seen }
 }
+
+interface Part {
+  text?: string
+  part?: { text?: string }
+}
+
+const isPart = (value: unknown): value is Part =>
+  isObject(value) && (value['type'] === 'part-delta' || value['type'] === 'part-start')
 
 const isDelta = ({ data }: Received) => (data['event'] as JsonObject | undefined)?.['type'] === 'part-delta'
 
@@ -80,6 +91,31 @@ test('a server killed in the middle of a reply continues with the run at its nex
   )
   const { status } = await second.api('POST', `/api/conversations/${id}/messages`, { text: 'And more.' })
   assert.equal(status, 202)
+})
+
+test('what a killed server has shown of a reply is in the log for any program, and was stored once', async (t) => {
+  const folder = tempFolder(t)
+  const first = await start(t, folder, '6')
+  const { id, seen } = await beforeTheEnd(first, 'Tell me about yourself.', isDelta)
+  await end(first, 'SIGKILL')
+  const shown = seen.flatMap(({ data }) =>
+    isPart(data['event']) ? (data['event'].text ?? data['event'].part?.text ?? '') : [],
+  )
+  const file = join(folder, 'chats.db')
+  const store = await openSqliteStore(file)
+  const { items: open } = await store.exchanges('local', id, { outcome: 'open' })
+  assert.equal(open.length, 1)
+  assert.deepEqual(await store.journaled('local', open[0]?.id ?? ''), [])
+  await store.close()
+
+  const synapse = await openSynapse({ store: file, offline: true })
+  t.after(() => synapse.close())
+  const chat = await synapse.open(id, { model: 'anthropic/claude-opus-5' })
+  const reply = (await chat.history()).at(-1)?.message
+  assert.ok(reply?.role === 'assistant')
+  assert.equal(reply.stop.reason, 'interrupted')
+  assert.ok(shown.join('').length > 0)
+  assert.ok(textOf(reply.parts).startsWith(shown.join('')), JSON.stringify([shown, reply.parts]))
 })
 
 test('a tool that was running when the server was killed is not started twice', async (t) => {

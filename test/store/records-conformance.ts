@@ -211,6 +211,19 @@ function streamTests(given: (title: string, work: Work, options?: StoreOptions) 
     assert.equal(await store.stream(owner, streamId), undefined)
   })
 
+  given('the streams of a conversation that have not ended are listed, newest first', async (store, owner, id) => {
+    const { id: elsewhere } = await store.createConversation(owner)
+    const [first, ended, last, other] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+    for (const streamId of [first, ended, last, other]) {
+      const { epoch } = await store.openStream(owner, streamId === other ? elsewhere : id, streamId)
+      await store.appendStreams([{ owner, streamId, epoch, offset: 0, events: ['1'], end: streamId === ended }])
+    }
+    assert.deepEqual(await store.currentStreams(owner, id), [last, first])
+    assert.deepEqual(await store.currentStreams(owner, elsewhere), [other])
+    assert.deepEqual(await store.currentStreams(`${owner}-2`, id), [])
+    assert.deepEqual(await store.currentStreams(owner, randomUUID()), [])
+  })
+
   given('streams that ended long ago can be taken away', async (store, owner, conversationId) => {
     const [old, open] = [randomUUID(), randomUUID()]
     for (const streamId of [old, open]) {

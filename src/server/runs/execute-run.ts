@@ -50,7 +50,8 @@ export async function executeRun(
   } catch (error) {
     return { end: { type: 'run-end', outcome: 'failed', usage: noUsage, failure: asFailure(error) } }
   }
-  const server = { store, owner, endpoint, paths: (id: string) => paths(owner, id), storesHandoffs: true }
+  const stores = { storesHandoffs: true, storesEvents: true }
+  const server = { store, owner, endpoint, paths: (id: string) => paths(owner, id), ...stores }
   const chat = conversationOf(server, conversationId, tools.settings, tools.names)
   const going = chat.resume({ signal: stop.signal })
   let cost: number | undefined

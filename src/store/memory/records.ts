@@ -65,6 +65,12 @@ export function recordMethods(state: MemoryState): Records & Streams {
       return { events, next, ended: stream.endedAt !== undefined && next >= stream.events.length }
     },
 
+    async currentStreams(owner, conversationId) {
+      const conversation = state.find(owner, conversationId)
+      const all = [...state.streams].filter(([, one]) => one.conversation === conversation && one.endedAt === undefined)
+      return all.map(([id]) => id).toReversed()
+    },
+
     async dropStreams(endedBefore) {
       const before = isoTime(endedBefore, 'The end of a stream')
       const gone = [...state.streams].filter(([, { endedAt }]) => endedAt !== undefined && endedAt < before)

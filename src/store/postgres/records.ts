@@ -74,6 +74,14 @@ export function recordMethods(db: Database): Records & Streams {
       return toStreamPage(stream, rows, from, most)
     },
 
+    async currentStreams(owner, conversationId) {
+      const rows = await db.all<{ id: string }>(
+        `${selects.streams} WHERE c.id = $1 AND c.owner = $2 AND s.ended_at IS NULL ORDER BY s.n DESC`,
+        [conversationId, owner],
+      )
+      return rows.map(({ id }) => id)
+    },
+
     async dropStreams(endedBefore) {
       const before = isoTime(endedBefore, 'The end of a stream')
       return (await db.all('DELETE FROM synapse.streams WHERE ended_at < $1 RETURNING n', [before])).length

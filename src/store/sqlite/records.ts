@@ -80,6 +80,17 @@ export function recordMethods(db: Connection): Records & Streams {
         return toStreamPage(stream, rows, from, most)
       }),
 
+    currentStreams: (owner, conversationId) =>
+      db.read(() =>
+        db
+          .all<{ id: string }>(
+            `${selects.streams} WHERE c.id = ? AND c.owner = ? AND s.ended_at IS NULL ORDER BY s.n DESC`,
+            conversationId,
+            owner,
+          )
+          .map(({ id }) => id),
+      ),
+
     dropStreams(endedBefore) {
       const before = isoTime(endedBefore, 'The end of a stream')
       return db.write(() => {
