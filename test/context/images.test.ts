@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refuse } from '../../src/runtime/prepare.ts'
 import type { MediaPart, Message } from '../../src/core/message.ts'
-import { imageTokens } from '../../src/context/images.ts'
+import { imageTokens, pixelsOf } from '../../src/context/images.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith } from '../../src/providers/resolve-with.ts'
 import { rows } from '../../src/providers/rows.ts'
@@ -151,4 +151,16 @@ test('a page of a PDF counts as the provider counts it', () => {
     const found = tokens('google', model)
     assert.ok(found >= page && found < page + 30, `${model}: ${found}`)
   }
+})
+
+test('an image that cannot be read, or is stored elsewhere, has no known size', () => {
+  const broken = (base64: string): MediaPart => ({
+    type: 'media',
+    mediaType: 'image/png',
+    data: { kind: 'base64', base64 },
+  })
+  for (const base64 of ['', 'AAAA', Buffer.from('<svg/>').toString('base64')]) {
+    assert.equal(pixelsOf(broken(base64)), undefined)
+  }
+  assert.equal(pixelsOf({ type: 'media', mediaType: 'image/png', data: { kind: 'url', url: 'u' } }), undefined)
 })
