@@ -10,4 +10,9 @@ export const runs = (count: number): number => (thorough ? count : Math.ceil(cou
 const { SYNAPSE_SEED: seed = '20261115' } = process.env
 fc.configureGlobal({ numRuns: runs(150), ...(seed !== 'new' && { seed: Number(seed) }) })
 
+/** Any character. The unit `binary` of fast-check is the same, and first makes a table of all of them. */
+export const character: fc.Arbitrary<string> = fc
+  .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map((code) => String.fromCodePoint(code))
+
 export default fc

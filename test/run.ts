@@ -11,7 +11,10 @@ import { compileCache } from './compile-cache.ts'
 import { setUp } from './set-up.ts'
 import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from './store/postgres-server.ts'
 
-/** What takes longest, first to last, so that no core is idle at the end; the other folders follow. */
+/** The folders that are not in the list below, in one process. */
+const others = 'others'
+
+/** Each in a process of its own, those that take longest first, so that no core is idle at the end. */
 const longest = [
   'web',
   'server',
@@ -20,6 +23,7 @@ const longest = [
   'doors',
   'cli',
   'run',
+  others,
   'trust',
   'wire',
   'package',
@@ -68,7 +72,10 @@ process.exitCode = code
  */
 function everyFile(): string[] {
   const found = globSync(`test/**/!(${all ? '' : '*.all|'}*.clients).test.ts`, { cwd: root }).sort()
-  const groups = Map.groupBy(found, (file) => (file.endsWith('.all.test.ts') ? file : (file.split(sep)[1] ?? '')))
+  const groups = Map.groupBy(found, (file) => {
+    const [, folder = ''] = file.split(sep)
+    return file.endsWith('.all.test.ts') ? file : longest.includes(folder) ? folder : others
+  })
   const place = (group: string) => (longest.includes(group) ? longest.indexOf(group) : longest.length)
   const folder = join(root, 'node_modules', '.cache', 'tests-together')
   rmSync(folder, { recursive: true, force: true })

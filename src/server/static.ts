@@ -52,6 +52,7 @@ interface Asset {
   type: string
   etag: string
   bytes: Buffer<ArrayBuffer>
+  /** Set by the first request that wants it: most servers are not asked for most files. */
   packed?: Buffer<ArrayBuffer>
   /** Its name changes with its content. */
   lasting: boolean
@@ -84,19 +85,18 @@ function readAssets(folder: string): Map<string, Asset> {
     if (!entry.isFile() || type === undefined) continue
     const path = join(entry.parentPath, entry.name)
     const bytes = Buffer.from(readFileSync(path))
-    const packed = /^(text|application|image\/svg)/.test(type) ? Buffer.from(gzipSync(bytes)) : undefined
     assets.set(`/${relative(folder, path).split(sep).join('/')}`, {
       type,
       etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`,
       bytes,
-      ...(packed && packed.length < bytes.length && { packed }),
       lasting: /[.-][A-Za-z0-9_-]{8,}\.\w+$/.test(entry.name) && !entry.name.endsWith('.html'),
     })
   }
   return assets
 }
 
-function answer({ type, etag, bytes, packed, lasting }: Asset, request: globalThis.Request): globalThis.Response {
+function answer(asset: Asset, request: globalThis.Request): globalThis.Response {
+  const { type, etag, bytes, lasting } = asset
   const headers: Record<string, string> = {
     'content-type': type,
     'cache-control': lasting ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -104,10 +104,10 @@ function answer({ type, etag, bytes, packed, lasting }: Asset, request: globalTh
     vary: 'accept-encoding',
   }
   if (request.headers.get('if-none-match') === etag) return new globalThis.Response(null, { status: 304, headers })
-  const small = packed && /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  return new globalThis.Response(small ? packed : bytes, {
-    headers: small ? { ...headers, 'content-encoding': 'gzip' } : headers,
-  })
+  if (!/^(text|application|image\/svg)/.test(type) || !/\bgzip\b/.test(request.headers.get('accept-encoding') ?? ''))
+    return new globalThis.Response(bytes, { headers })
+  asset.packed ??= Buffer.from(gzipSync(bytes))
+  return new globalThis.Response(asset.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
 }
 
 function notBuilt(): globalThis.Response {

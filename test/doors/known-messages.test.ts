@@ -9,7 +9,7 @@ import { readContinuing } from '../../src/server/doors/known-messages.ts'
 import type { ReadRequest } from '../../src/wires/read-request.ts'
 import { readRequest } from '../../src/wires.ts'
 import { loopHistory } from '../arbitrary.ts'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import { tools } from '../targets.ts'
 import { doors } from './any-history.ts'
 
@@ -36,7 +36,7 @@ for (const { protocol, provider, model } of doors) {
           assert.deepEqual(readContinuing(key, { body: copyOf(body), size: 1 }, read), read(copyOf(body)))
         }
       }),
-      { numRuns: 8 },
+      { numRuns: runs(20) },
     )
   })
 }

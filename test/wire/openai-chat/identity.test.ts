@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../../property.ts'
+import fc, { character } from '../../property.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Part, Reply } from '../../../src/core/message.ts'
 import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
@@ -18,7 +18,7 @@ function emulated(reply: Reply, piece: number) {
   return decoded(openaiChat.split(openaiChat.whole(reply, profile), piece))
 }
 
-const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((text) => text.isWellFormed())
+const words = fc.string({ unit: character, minLength: 1, maxLength: 40 }).filter((text) => text.isWellFormed())
 const input = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }) as fc.Arbitrary<Json>
 
 /** What this wire can carry: each kind of text once, in its order, then pictures, then calls. */
