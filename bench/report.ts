@@ -39,7 +39,7 @@ function boundOf(check: Check, mode: Mode): string {
   const isHeld = holds(check, mode)
   const why = !isHeld && check.excuse !== undefined ? `: ${check.excuse}` : ''
   const value = Number.isFinite(check.value) ? Number(check.value.toPrecision(3)) : 'not measured'
-  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${!isHeld ? '**not kept**' : isMet(check) ? 'kept' : 'within a tenth'}${why}`
+  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${!isHeld ? '**not met**' : isMet(check) ? 'met' : 'within a tenth'}${why}`
 }
 
 function sectionsIn(text: string): Map<string, string> {

@@ -33,7 +33,7 @@ export interface Check {
   atLeast?: boolean
   /** Not measured with a clock: the bound holds to the letter. */
   exact?: boolean
-  /** Why it is not kept, where that is known and stands. */
+  /** Why it is not met, if that is known. */
   excuse?: string
 }
 

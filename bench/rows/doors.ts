@@ -1,4 +1,4 @@
-// Clients of OpenAI's API at the front door of `synapse serve`, against a gateway that keeps nothing.
+// Clients of OpenAI's API at the front door of `synapse serve`, against a gateway that stores nothing.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const history = 2000
 
 export const doors: Row = {
   name: 'doors',
-  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway keeps nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
+  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway stores nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
@@ -57,7 +57,7 @@ export const doors: Row = {
             value: (measured[i]?.request ?? Number.NaN) / (gateway?.request ?? Number.NaN),
             bound: 1,
             excuse:
-              'a request is a turn of a conversation that is stored durably and can be found again: five commits, of which two wait for the disk. SQLite is a fifth of a profile, the rest is spread over a hundred steps of less than a twentieth each; the gateway keeps nothing',
+              'a request is a turn of a conversation that is stored durably and can be found again: five commits, of which two wait for the disk. SQLite is a fifth of a profile, the rest is spread over a hundred steps of less than a twentieth each; the gateway stores nothing',
           },
           {
             what: `ms to the first byte, ${history} messages, ${name}`,

@@ -185,7 +185,7 @@ async function moreServers(engine: Engine, conversations: number, { lines }: Tab
     bound: 1,
     atLeast: true,
     excuse:
-      'the second server has no core of its own on a machine with two, and a conversation that moves to the other server is read from the database again',
+      'the second server has no separate core on a machine with two, and a conversation that moves to the other server is read from the database again',
   }
 }
 

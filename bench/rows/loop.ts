@@ -14,7 +14,7 @@ const durable =
 
 export const loop: Row = {
   name: 'loop',
-  about: `A question, ${steps} tool calls with results of 1 KB, and the answer: streamed from a server on loopback, each library called as its users call it, in a process of its own. Processor time of the main thread per turn; a loop written by hand over \`fetch\` = 1.`,
+  about: `A question, ${steps} tool calls with results of 1 KB, and the answer: streamed from a server on loopback, each library called as its users call it, in its own process. Processor time of the main thread per turn; a loop written by hand over \`fetch\` = 1.`,
 
   async run({ quick }) {
     const upstream = await startUpstream()
@@ -52,7 +52,7 @@ export const loop: Row = {
             : []),
         ],
         remarks: [
-          'No peer stores anything, checks a history for pairs, counts tokens, knows prices or notices a loop that repeats itself; SQLite is durable after every step, and stands here for orientation.',
+          'No peer stores anything, checks a history for pairs, counts tokens, knows prices or notices a loop that repeats itself; SQLite is durable after every step, and is listed for orientation.',
         ],
       }
     } finally {

@@ -14,7 +14,7 @@ interface Measured {
 export const memory: Row = {
   name: 'memory',
   about:
-    'A stored conversation that is opened and continued by a process of its own: the heap that is held after ten turns, and after twenty more.',
+    'A stored conversation that is opened and continued by a new process: its heap after ten turns, and after twenty more.',
 
   run({ quick }) {
     const sizes = quick ? [200, 2000] : [200, 2000, 20_000]
@@ -41,7 +41,7 @@ export const memory: Row = {
         },
       ],
       remarks: [
-        'Between two turns the conversation holds its history, and what was written of it for the wire, so that neither is done again. What is resident at the end is mostly what the collector has not given back yet.',
+        'Between two turns the conversation keeps its history and its encoded form in memory, so that neither is made again. What is resident at the end is mostly memory that the collector has not returned yet.',
       ],
     })
   },

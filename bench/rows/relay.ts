@@ -1,4 +1,4 @@
-// Streams through `synapse serve`, against a relay that only passes bytes on and against a gateway that keeps nothing.
+// Streams through `synapse serve`, against a relay that only passes bytes on and against a gateway that stores nothing.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { Row, Table } from '../row.ts'
 
 export const relay: Row = {
   name: 'relay',
-  about: `Streams of ${events} events from an upstream on loopback, one event per write. \`synapse serve\` decodes each, keeps it in its SQLite store (durable before it is shown), and serves it under a number; the others keep nothing. Processor time of the server: a turn is a stream of one event (the message, the request and the reply, stored durably by \`synapse serve\`), an event what a stream of ${longStream} takes beyond that. Throughput: all streams at once, as fast as they go. Delay: an event every ${paceMs} ms in each stream, beyond what the bare relay takes. Memory: what the process grew by, per stream.`,
+  about: `Streams of ${events} events from an upstream on loopback, one event per write. \`synapse serve\` decodes each, stores it in its SQLite store (durable before it is shown), and serves it under a number; the others store nothing. Processor time of the server: a turn is a stream of one event (the message, the request and the reply, stored durably by \`synapse serve\`), an event what a stream of ${longStream} takes beyond that. Throughput: all streams at once, as fast as they go. Delay: an event every ${paceMs} ms in each stream, beyond what the bare relay takes. Memory: what the process grew by, per stream.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))

@@ -104,10 +104,10 @@ export const render: Row = {
 }
 
 const wholeExcuse =
-  'a third of it is the bytes, although all long texts are copied from the body before; the rest finds ids and names over the whole history, writes each message with its notes, and keeps what was written for the next turn, which the collector then has to move'
+  'a third of it is the bytes, although all long texts are copied from the body before; the rest finds ids and names over the whole history, writes each message with its notes, and caches what was written for the next turn, which the collector then has to move'
 const nextExcuse =
-  'nearly half of it is copying the body into fresh memory and letting go of the one before; the rest compares each message with what was kept'
-const leadExcuse = 'peers write no notes and keep nothing for the next turn, which is where ours is ahead'
+  'nearly half of it is copying the body into new memory and releasing the previous one; the rest compares each message with what is cached'
+const leadExcuse = 'peers write no notes and cache nothing for the next turn, which is where ours is ahead'
 
 /** Messages that were never seen. */
 function copied(messages: readonly Message[]): Message[] {

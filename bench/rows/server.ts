@@ -11,10 +11,10 @@ import type { Check, Row } from '../row.ts'
 const excuse = 'with more to do than the machine has cores, it is about what the first line says of no request at all'
 
 const turnExcuse =
-  'its history is read and planned in slices, but the texts of old tool turns that it folds are made in one go; the rest was not profiled'
+  'its history is read and planned in slices, but the texts of old tool turns that it folds are made at once; the rest was not profiled'
 
 const resultExcuse =
-  'of a result 16 MiB are stored by default, as one message: it is written as JSON, inserted and indexed on the thread of the server, each in one go; its events no longer contain it'
+  'of a result 16 MiB are stored by default, as one message: it is written as JSON, inserted and indexed on the thread of the server, each at once; its events no longer contain it'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -65,8 +65,8 @@ export const server: Row = {
         tables: [{ head, lines }],
         checks,
         remarks: [
-          'Wall time, as a client feels it, on a machine that may have other work: the first line says how it was without any.',
-          'A turn is read and planned in slices on the thread of the server. The others are answered by a thread of their own, in pages where they are long.',
+          'Wall time, as a client sees it, on a machine that may have other work: the first line is without any request.',
+          'A turn is read and planned in slices on the thread of the server. The others are answered on a separate thread, in pages if they are long.',
         ],
       }
     } finally {

@@ -389,7 +389,7 @@ pageTest(
   async ({ page }) => {
     await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
     const card = page.locator('details.tool')
-    await seen(card, 'May send_mail run with these arguments?')
+    await seen(card, 'Allow send_mail to run with these arguments?')
     await seen(page.locator('.notice'), 'A tool waits for you')
     await page.reload()
     await card.getByRole('button', { name: 'Allow once' }).click()

@@ -19,7 +19,7 @@ export function ApprovalQuestion({ approval }: { approval: Approval }) {
     <div class="question">
       {approval.diff && <Difference diff={approval.diff} />}
       <p>
-        May {name} run with these arguments?
+        Allow {name} to run with these arguments?
         {approval.source !== undefined && approval.source !== 'built-in' && <small> From {approval.source}.</small>}
       </p>
       {isDenying && (

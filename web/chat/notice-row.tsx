@@ -112,7 +112,7 @@ function adviceFor(failure: Failure): string {
     case 'invalid-request':
       return 'The provider refused the request. The inspector shows the exact body; another model may accept it.'
     case 'not-found':
-      return 'The provider does not know this model. Pick another one.'
+      return 'The provider does not have this model. Pick another one.'
     case 'timeout':
     case 'network':
       return 'The connection broke. The partial reply is saved; try again.'

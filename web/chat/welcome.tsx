@@ -26,7 +26,7 @@ const beginnings: readonly Beginning[] = [
   },
   {
     label: 'Look at what is sent',
-    words: 'How many messages does this request hold?',
+    words: 'How many messages are in this request?',
     after: () => {
       tab.value = 'request'
       inspectorOpen.value = true
