@@ -34,9 +34,11 @@ export function prefixes<T>(): Prefixes<T> {
     keep(messages, value) {
       const [first] = messages
       if (!first) return
-      // One that this one extends is no longer needed.
+      // One that this one extends is no longer needed. Another one may have the same end, but not the same fold.
       const others = (lists.get(first) ?? []).filter(
-        (memo) => messages[memo.messages.length - 1] !== memo.messages.at(-1),
+        (memo) =>
+          messages[memo.messages.length - 1] !== memo.messages.at(-1) ||
+          sharedBy(messages, memo.messages) < memo.messages.length,
       )
       lists.set(first, [{ messages, value }, ...others].slice(0, most))
     },

@@ -48,6 +48,14 @@ describe('what is remembered of earlier lists', () => {
     assert.deepEqual(memo.longest([a, d]), { shared: 2, value: 'ad' })
   })
 
+  test('is not replaced by a list that only has the same end', () => {
+    const memo = prefixes<string>()
+    memo.keep([a, b, c], 'abc')
+    memo.keep([a, d, c], 'adc')
+    assert.deepEqual(memo.longest([a, b, c, d]), { shared: 3, value: 'abc' })
+    assert.deepEqual(memo.longest([a, d, c, d]), { shared: 3, value: 'adc' })
+  })
+
   test('of a path continues where it was, and begins again on another branch', () => {
     const reads: string[] = []
     const along = alongPath<{ id: string; anew?: boolean }, string[]>(

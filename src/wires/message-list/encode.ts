@@ -84,7 +84,8 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
     const message = context.messages[index] as Message
     if (message.role !== 'tool') flushMedia()
     const turn = cached(message, index, write)
-    add(turn, index)
+    turns.push(turn)
+    owners.push(index)
     if (!turn.media) continue
     following.push(...turn.media)
     shownFrom.push(...turn.from)

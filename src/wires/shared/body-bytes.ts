@@ -110,10 +110,11 @@ interface Copy {
   end: number
 }
 
-function add(part: string | Copy, draft: Draft): void {
+function add(part: string | Copy, draft: Draft, isAscii = false): void {
   draft.parts.push(part)
   draft.starts.push(draft.size)
-  draft.size += typeof part === 'string' ? Buffer.byteLength(part) : part.end - part.start
+  if (typeof part !== 'string') draft.size += part.end - part.start
+  else draft.size += isAscii ? part.length : Buffer.byteLength(part)
 }
 
 function addList(pieces: readonly CachedElement[], draft: Draft): void {
@@ -158,13 +159,15 @@ function addNew(pieces: readonly CachedElement[], draft: Draft): PlacedText[] {
     return []
   }
   const texts: PlacedText[] = []
-  add(between[0] as string, draft)
+  // Asked once, not for each of its pieces.
+  const isAscii = Buffer.byteLength(outline) === outline.length
+  add(between[0] as string, draft, isAscii)
   for (let i = 0; i < long.length; i++) {
     const text = long[i] as string
     const from = draft.size - start
     add(draft.earlier.find(text) ?? JSON.stringify(text), draft)
     texts.push({ text, start: from, end: draft.size - start })
-    add(between[i + 1] as string, draft)
+    add(between[i + 1] as string, draft, isAscii)
   }
   return texts
 }
