@@ -41,6 +41,13 @@ test('a body that is not to be kept is not remembered', () => {
   assert.notEqual(two[0], one[0])
 })
 
+test('only the 64 most recent bodies are held', () => {
+  const bodyOf = (n: number) => JSON.stringify({ model: `model ${n}`, messages: first })
+  const before = Array.from({ length: 65 }, (_, n) => itemsOf(bodyOf(n))[0])
+  assert.equal(itemsOf(bodyOf(1))[0], before[1])
+  assert.notEqual(itemsOf(bodyOf(0))[0], before[0])
+})
+
 test('the place of the model is found wherever it is', () => {
   for (const body of [
     `{"model" : "a/b", "messages": ${JSON.stringify(first)} }`,

@@ -31,7 +31,7 @@ interface Known {
 
 /** A shorter body is parsed as fast as it is compared. */
 const least = 16_384
-const most = { bodies: 64, size: 64_000_000 }
+const most = { bodies: 64, size: 32_000_000 }
 
 /** The most recent ones first. They must not be changed. */
 let latest: Known[] = []
@@ -90,10 +90,11 @@ function remember({ bytes, value, outline }: Parsed & { bytes: Buffer }, before:
   let size = 0
   latest = [{ bytes, items, outline: { list, model } }, ...others]
     .slice(0, most.bodies)
-    .filter((one, i) => (size += one.bytes.length) <= most.size || i === 0)
+    .filter(({ bytes: held }) => (size += held.length) <= most.size)
 }
 
-const [quote, backslash, comma] = [...Buffer.from('"\\,')]
+const quote = 0x22
+const [backslash, comma] = [...Buffer.from('\\,')]
 const [openingBrace, closingBrace, openingBracket, closingBracket] = [...Buffer.from('{}[]')]
 
 const listNames = /^(?:messages|input|contents)$/
@@ -159,8 +160,18 @@ function endOfString(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++
     else if (bytes[at] === quote) return at + 1
+    // A picture may have megabytes without a quote.
+    else if ((at - from) % 4096 === 0) at = beforeQuote(bytes, at)
   }
   return bytes.length
+}
+
+/** The byte before the next quote, or before the backslashes that precede it. */
+function beforeQuote(bytes: Buffer, from: number): number {
+  const next = bytes.indexOf(quote, from)
+  let at = next < 0 ? bytes.length - 1 : next - 1
+  while (at > from && bytes[at] === backslash) at--
+  return at
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
