@@ -2,6 +2,7 @@
 // an image or not at all, and cannot become a page.
 
 import { SynapseError } from '../../core/error.ts'
+import { bytesAnswer } from '../answer.ts'
 import { route, type Route } from '../route.ts'
 
 export const blobRoutes: readonly Route[] = [
@@ -11,16 +12,14 @@ export const blobRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The bytes of media in one of your messages',
     answer: { status: 200, description: 'The bytes.', type: 'application/octet-stream' },
-    async handle({ server, owner, param }) {
+    async handle({ request, server, owner, param }) {
       const bytes = await server.store.blob(owner, param('sha256'))
       if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'This blob does not exist.' })
-      return new globalThis.Response(Buffer.from(bytes), {
-        headers: {
-          'content-type': typeOf(bytes),
-          'content-disposition': 'attachment',
-          'content-security-policy': "default-src 'none'; sandbox",
-          'cache-control': 'private, max-age=31536000, immutable',
-        },
+      return bytesAnswer(request, bytes, {
+        'content-type': typeOf(bytes),
+        'content-disposition': 'attachment',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cache-control': 'private, max-age=31536000, immutable',
       })
     },
   }),

@@ -1,9 +1,10 @@
 // Requests: the next one, side by side for several models, and the exchanges so far.
 
 import type { Conversation } from '../../core/log.ts'
+import type { Page } from '../../store/store.ts'
 import { conversationOf } from '../../run/conversation.ts'
 import { usageOf } from '../../run/usage.ts'
-import { json, longAnswer, privateHeaders } from '../answer.ts'
+import { bytesAnswer, json, longAnswer, privateHeaders } from '../answer.ts'
 import type { ServerContext } from '../context.ts'
 import { clientRequestOf, withClientRequest } from '../doors/client-request.ts'
 import { addSpend } from '../keys.ts'
@@ -30,6 +31,7 @@ import {
   promptRequest,
   type InspectRequest,
   type NextRequest,
+  type PageQuery,
   type PrepareRequest,
 } from '../schema.ts'
 import { compactedView, exchangeView, overlayView, preparedView, modelPromptView } from '../request-views.ts'
@@ -128,7 +130,7 @@ export const sentRoutes: readonly Route[] = [
       const id = param('id')
       const { store } = server
       if (!(await store.conversation(owner, id))) throw missing('conversation', id)
-      const { items, next } = await store.exchanges(owner, id, query)
+      const { items, next } = await shortPage(query, (page) => store.exchanges(owner, id, page))
       const shown = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
       return json({ items: shown, ...(next !== undefined && { next }) })
     },
@@ -151,11 +153,11 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The exact bytes of a request',
     answer: { status: 200, description: 'The body.', type: 'application/json' },
-    async handle({ server, owner, param }) {
+    async handle({ request, server, owner, param }) {
       const exchange = await server.store.exchange(owner, param('id'))
       const bytes = exchange && (await server.store.blob(owner, exchange.bodySha256))
       if (!bytes) throw missing('exchange', param('id'))
-      return jsonBytes(bytes)
+      return bytesAnswer(request, bytes, jsonHeaders)
     },
   }),
   route({
@@ -164,11 +166,11 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The exact bytes of the client request that an exchange was made for',
     answer: { status: 200, description: 'The body.', type: 'application/json' },
-    async handle({ server, owner, param }) {
+    async handle({ request: asked, server, owner, param }) {
       const request = await clientRequestOf(server.store, owner, param('id'))
       const bytes = request && (await server.store.blob(owner, request.bodySha256))
       if (!bytes) throw missing('request of a client for the exchange', param('id'))
-      return jsonBytes(bytes)
+      return bytesAnswer(asked, bytes, jsonHeaders)
     },
   }),
   route({
@@ -240,13 +242,23 @@ export const sentRoutes: readonly Route[] = [
   }),
 ]
 
+/** Bytes of a page, about: an exchange can have a note for each of thousands of messages. */
+const mostInPage = 4_000_000
+
+/** A page with fewer items than asked for, if they are long. */
+async function shortPage<T>(query: PageQuery, read: (query: PageQuery) => Promise<Page<T>>): Promise<Page<T>> {
+  for (let page = await read(query); ;) {
+    const { length } = page.items
+    const share = mostInPage / JSON.stringify(page.items).length
+    if (share >= 1 || length < 2) return page
+    page = await read({ ...query, limit: Math.max(1, Math.min(length - 1, Math.floor(length * share))) })
+  }
+}
+
 /** In place of the id that a conversation gets with its first message: as long as one, for the estimate. */
 const notStored = '00000000-0000-7000-8000-000000000000'
 
-function jsonBytes(bytes: Uint8Array): globalThis.Response {
-  const headers = { ...privateHeaders, 'content-type': 'application/json' }
-  return new globalThis.Response(Buffer.from(bytes), { headers })
-}
+const jsonHeaders = { ...privateHeaders, 'content-type': 'application/json' }
 
 /** Where the request would continue. */
 function nextPlace(owner: string, conversation: Pick<Conversation, 'id' | 'head'>, request: NextRequest): NextPlace {

@@ -1,5 +1,6 @@
-// Writing the search index: every 64th append indexes all waiting entries, in its own transaction. A crash cannot leave
-// anything inconsistent, because `search_upto` is written with the index.
+// Writing the search index: every 64th append indexes all waiting entries, in its own transaction, and a very long
+// message is indexed in the next one. A crash cannot leave anything inconsistent, because `search_upto` is written with
+// the index.
 
 import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
@@ -21,6 +22,11 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
     db.run('UPDATE search_upto SET n = ?', upto)
     progress(upto)
   }
+}
+
+/** In a transaction of its own. If that fails, the entries wait for the next one. */
+export function indexSoon(db: Connection): void {
+  setImmediate(() => void db.write(() => indexNow(db), false).catch(() => {}))
 }
 
 /** Entries above this one are not in the index. */
