@@ -13,6 +13,7 @@ import {
 } from '../wires/service.ts'
 import { anthropicNotFound, openaiRefusal, Refusal, refusalFor } from '../wires/shared/refusal.ts'
 import type { CountTokens } from '../wires/shared/prompt.ts'
+import { noDate } from '../wires/shared/model-forms.ts'
 import type { Wire } from '../wires/wire.ts'
 import { createPromptCache } from './cache.ts'
 import { countFor, createIds, exchange, type ExchangeWorld, type Script } from './exchange.ts'
@@ -204,9 +205,6 @@ interface Form {
   missing(id: string): Refusal
 }
 
-/** The release date of a model is unknown here; an obvious placeholder. */
-const epoch = '1970-01-01T00:00:00Z'
-
 const openaiForm: Form = {
   one: ({ id, contextWindow }) => ({
     id,
@@ -228,7 +226,7 @@ const forms: Record<string, Form> = {
       type: 'model',
       id,
       display_name: id,
-      created_at: epoch,
+      created_at: noDate,
       ...(contextWindow !== undefined && { max_input_tokens: contextWindow }),
     }),
     list: (data) => ({ data, has_more: false, first_id: idOf(data.at(0)), last_id: idOf(data.at(-1)) }),
@@ -248,7 +246,7 @@ const forms: Record<string, Form> = {
     },
   },
   ollama: {
-    one: ({ id }) => ({ name: id, model: id, modified_at: epoch, size: 0, digest: '', details: {} }),
+    one: ({ id }) => ({ name: id, model: id, modified_at: noDate, size: 0, digest: '', details: {} }),
     list: (models) => ({ models }),
     missing: (id) => new Refusal(404, { error: `model '${id}' not found` }),
   },
