@@ -141,7 +141,7 @@ const machine: Source = {
 function keysFrom(answer: JsonObject): AwsKeys {
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = answer
   if (typeof AccessKeyId !== 'string' || typeof SecretAccessKey !== 'string') {
-    throw badInput('The metadata service gave no AWS keys: check the role of this machine or container.')
+    throw badInput('The metadata service returned no AWS keys: check the role of this machine or container.')
   }
   const expiresAt = typeof Expiration === 'string' ? Date.parse(Expiration) : Number.NaN
   return {

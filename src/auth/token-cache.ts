@@ -53,7 +53,7 @@ export async function bearerToken(
 export function tokenFrom(who: string, answer: JsonObject, now: number): Token {
   const { access_token: token, expires_in: seconds } = answer
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new SynapseError({ kind: 'auth', message: `${who} gave no access token; check the credentials.` })
+    throw new SynapseError({ kind: 'auth', message: `${who} returned no access token; check the credentials.` })
   }
   const lifetime = Number(seconds)
   return { token, ...(Number.isFinite(lifetime) && { expiresAt: now + lifetime * 1000 }) }

@@ -77,5 +77,5 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
 }
 
 function anotherReader(): SynapseError {
-  return badInput('What a run emits can be read once, and another reader has started.')
+  return badInput('The events of a run can be read once, and another reader has started.')
 }

@@ -28,7 +28,7 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
     const cancel = (): void => stop.abort(signal.reason)
     if (signal.aborted) cancel()
     signal.addEventListener('abort', cancel)
-    const limit = setTimeout(() => stop.abort(`${call.name} gave no result within ${ms} ms.`), ms)
+    const limit = setTimeout(() => stop.abort(`${call.name} returned no result within ${ms} ms.`), ms)
     try {
       const value = await Promise.race([lastValue(stop.signal), rejection(stop.signal)])
       return readValue(call.name, value)

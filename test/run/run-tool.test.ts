@@ -76,7 +76,7 @@ describe('a tool that runs', () => {
       ({ signal }) => new Promise(() => signal.addEventListener('abort', () => (aborted = true))),
       { timeoutMs: 1 },
     )
-    assert.deepEqual([late.text, late.failed, aborted], ['look gave no result within 1 ms.', true, true])
+    assert.deepEqual([late.text, late.failed, aborted], ['look returned no result within 1 ms.', true, true])
     assert.equal((await run(() => 'x', { timeoutMs: Infinity })).text, 'x')
   })
 

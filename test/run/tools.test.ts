@@ -226,6 +226,6 @@ test('a tool that takes too long is stopped by its own timeout', async () => {
     run: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
   })
   const { text } = await called(tool, {})
-  assert.match(text, /slow gave no result within 1 ms/)
+  assert.match(text, /slow returned no result within 1 ms/)
   assert.ok(told)
 })

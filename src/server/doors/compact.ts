@@ -44,7 +44,7 @@ export async function compactionItem(
   const exchangeId = run.exchangeId()
   if (end.failure) throw new SynapseError(end.failure)
   if (!end.reply || exchangeId === undefined) {
-    throw new SynapseError({ kind: 'malformed-reply', message: 'The model gave no summary.' })
+    throw new SynapseError({ kind: 'malformed-reply', message: 'The model returned no summary.' })
   }
   return compaction(exchangeId, (await sealOf(store)).token(owner, exchangeId))
 }

@@ -222,7 +222,7 @@ function clientChunks(
 
 function errorOf({ failure, outcome }: DoorEnd): SynapseError {
   if (failure) return new SynapseError(failure)
-  const message = outcome === 'cancelled' ? 'The request was cancelled.' : 'The model gave no answer.'
+  const message = outcome === 'cancelled' ? 'The request was cancelled.' : 'The model returned no answer.'
   return new SynapseError({ kind: outcome === 'cancelled' ? 'aborted' : 'malformed-reply', message })
 }
 

@@ -358,7 +358,7 @@ function noteReasoning(plan: readonly Planned[], items: readonly Item[], at: str
   const what = [...new Set(left.map(({ item }) => typeOf(item)))].join(' and ')
   const why = {
     R4: 'nothing follows it in its reply',
-    R6: 'the provider gave no ciphertext to send back',
+    R6: 'the provider sent no ciphertext to send back',
     R7: 'only the model that wrote it can read it',
   }[rule]
   scope.notes.push({ kind: 'dropped', what, why: why ?? '', at, rule })
