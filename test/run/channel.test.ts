@@ -25,6 +25,18 @@ describe('a queue of values', () => {
     assert.equal(all.length, 1003)
   })
 
+  test('counts only those that wait', async () => {
+    const queue = channel<number>(sum)
+    const reader = queue[Symbol.asyncIterator]()
+    for (let i = 0; i < 600; i++) queue.push(1)
+    for (let i = 0; i < 500; i++) await reader.next()
+    for (let i = 0; i < 600; i++) queue.push(1)
+    queue.end()
+    let waiting = 0
+    while (!(await reader.next()).done) waiting++
+    assert.equal(waiting, 700)
+  })
+
   test('gives values in order, those from before the reader as well, until the end', async () => {
     const queue = channel<number>()
     queue.push(1)
