@@ -76,6 +76,23 @@ test('a message sent during a run reaches the model with its next request', asyn
   assert.equal(emulator.requests.length, 2)
 })
 
+test('a message that is sent during the last reply is answered in the same run', async () => {
+  const { chat, emulator } = await start({ model: 'openai/gpt-5.6', tools: [] })
+  const run = chat.send('One.')
+  let isSent = false
+  for await (const event of run) {
+    if (event.type !== 'reply-event' || isSent) continue
+    isSent = true
+    run.steer('Two.')
+  }
+  assert.equal((await run.ended).outcome, 'done')
+  assert.equal(emulator.requests.length, 2)
+  assert.deepEqual(
+    (await chat.history()).map(({ message }) => message.role),
+    ['user', 'assistant', 'user', 'assistant'],
+  )
+})
+
 test('settings can change while a run continues, from the next request on', async () => {
   const changing: Tool = {
     ...clock,
