@@ -17,9 +17,9 @@ export const auth: Command = {
 synapse auth --list [--json]
 synapse auth --remove PROVIDER
 
-Stores the API key of a provider. The key is asked for and not shown while it is typed, or read from a pipe. It is stored in
-a file that only you can read ($XDG_CONFIG_HOME/synapse/keys.json), and sent to the provider's own host only. A key in the
-environment, such as ANTHROPIC_API_KEY, is used instead of a stored one. Keys for "synapse serve": "synapse keys".
+Stores the API key of a provider. The key is typed at a prompt that does not show it, or read from a pipe. It is stored in
+a file that only you can read ($XDG_CONFIG_HOME/synapse/keys.json), and sent to the provider's own host only. A key in
+the environment, such as ANTHROPIC_API_KEY, takes precedence. For keys of "synapse serve", see "synapse keys".
 
   --list           list providers with a stored key
   --remove         delete a stored key`,

@@ -16,10 +16,10 @@ export const models: Command = {
   usage: `synapse models [PROVIDER | NAME] [--live] [--offline] [--json] [--config FILE]
 synapse models --favourite MODEL | --unfavourite MODEL [--db FILE]
 
-Lists the models of all providers, of one, or those with NAME in their names, with the name to use with -m, the context window and the price in US
-dollars per million tokens: input, cached input, output. The list ships with Synapse (${catalogue.generatedAt}); other models can be used
-as well. --live queries the provider, which needs its key (a local server needs none). --favourite marks a model, for
-the page and for /model in a chat.`,
+Lists the models of all providers, of one, or those with NAME in their names, with the name to use with -m, the context
+window and the price in US dollars per million tokens: input, cached input, output. The list ships with Synapse
+(${catalogue.generatedAt}); other models can be used as well. --live queries the provider, which needs its key (a local
+server needs none). --favourite marks a model, for the page and for /model in a chat.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

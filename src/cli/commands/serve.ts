@@ -25,7 +25,7 @@ export const serve: Command = {
               [--folder DIR]... [--db FILE] [--config FILE] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API at http://127.0.0.1:${usualPort}, for this machine only. Clients of OpenAI,
-Anthropic and Gemini can use it as their base URL (docs/front-doors.md). Without an API key in the environment the
+Anthropic, Gemini and others can use it as their base URL (docs/front-doors.md). Without an API key in the environment the
 built-in emulator answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and otherwise
 continue at the next start.
 

@@ -35,9 +35,9 @@ synapse trust --list [--json]
 synapse trust --remove [DIR]
 
 A synapse.yaml, agent, tools module, prompt or MCP server in a folder, or above it, has no effect until that folder is
-trusted. This command shows what its files would do (hosts, variables, programs, modules) and trusts their current content; when a
-file changes later, you are asked again and shown the change. On a terminal it asks for confirmation; otherwise running
-the command is the confirmation.
+trusted. This command shows what its files would do (hosts, variables, programs, modules) and trusts their current
+content; when a file changes later, you are asked again and shown the change. On a terminal it asks for confirmation;
+otherwise running the command is the confirmation.
 
   --allow VARIABLE   let the folder read this variable, which is not named after the provider or server that reads it
   -y, --yes          skip the confirmation
