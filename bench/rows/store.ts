@@ -18,7 +18,7 @@ import { sqliteEngine } from '../store/sqlite.ts'
 export const store: Row = {
   name: 'store',
   about:
-    'The store against the bare driver of its database (`node:sqlite`, `pg`) with a log by hand: tables with the keys and indexes that a tree of messages and a list of conversations need, statements prepared once, and the same durability (WAL and `synchronous=FULL`; `fsync` and `synchronous_commit` on). It writes a message as the next entry and moves the head (on PostgreSQL in one statement), and selects and parses 2,000 messages. Ours checks owner, lease and head, copies the message, keeps its checksum and what is searched, and gives messages with their places, each checked against its checksum. For comparison, the least that a driver can write at all: a text into a table of numbers and texts. Then a large archive, written in bulk: what must not grow with it.',
+    'The store against the bare driver of its database (`node:sqlite`, `pg`) with a log by hand: tables with the keys and indexes that a tree of messages and a list of conversations need, statements prepared once, and the same durability (WAL and `synchronous=FULL`, where ours syncs the log in another thread after the commit; `fsync` and `synchronous_commit` on). It writes a message as the next entry and moves the head (on PostgreSQL in one statement), and selects and parses 2,000 messages. Ours checks owner, lease and head, copies the message, keeps its checksum and what is searched, and gives messages with their places, each checked against its checksum. For comparison, the least that a driver can write at all: a text into a table of numbers and texts. Then a large archive, written in bulk: what must not grow with it.',
 
   async run({ quick }) {
     const programs = findPostgres()
@@ -42,7 +42,7 @@ export const store: Row = {
 }
 
 const appendExcuse =
-  'ours looks up the conversation, its lease and its head, checks and copies the message and keeps what is searched, which is a tenth of a millisecond of work compared with a sync of twice that'
+  'ours looks up the conversation, its lease and its head, checks and copies the message and keeps what is searched, which is a tenth of a millisecond of work compared with a sync of twice that; on PostgreSQL it is also a transaction of several statements, which records its own id so that a commit whose answer is lost can be looked up, against one statement'
 
 const loadExcuse = 'every message comes with its id, time and place, and is checked against its checksum'
 

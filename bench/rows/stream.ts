@@ -29,6 +29,8 @@ export const stream: Row = {
     const ratios: Record<keyof typeof chunkings, number[]> = { events: [], large: [] }
     let recordings = 0
     for (const protocol of allWires()) {
+      // Binary frames have another floor.
+      if (protocol.framing.kind === 'aws-events') continue
       const recorded = recordedStreams(protocol)
       recordings += recorded.length
       const kinds: [string, readonly Chunked[], number][] = [
@@ -59,7 +61,7 @@ export const stream: Row = {
       ],
       remarks: [
         `“Made” is one reply of 4,000 deltas and a tool call, by the emulator. “Recorded” are ${recordings} streams that providers have sent, short ones mostly, one after the other and again until 100 MB are read; they are stored next to the repository, and left out where they are absent.`,
-        'Peers start from a response and hand out their own events, so they carry a response body stream besides. “–” where a peer does not speak the wire, or gives up on one of the streams.',
+        'Peers start from a response and hand out their own events, so they carry a response body stream besides. “–” where a peer does not speak the wire, or gives up on one of the streams. The binary frames of Bedrock Converse are left out: there is no text to split.',
       ],
     }
   },

@@ -4,6 +4,7 @@ import { folding } from '../../src/core/fold.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
+import { textReader } from '../../src/transport/unframe.ts'
 
 const most = 64 * 1024 * 1024
 
@@ -12,11 +13,11 @@ export function ours(protocol: Wire, chunks: readonly Uint8Array[]): number {
   const { framing } = protocol
   const unframer = framing.kind === 'sse' ? unframeSse(most, framing.done) : unframeNdjson(most)
   const origin = { protocol: protocol.id, provider: 'a-provider', model: 'a-model' }
-  const text = new TextDecoder()
+  const text = textReader()
   const decoder = protocol.decoder(origin)
   const folded = folding(origin)
   for (const bytes of chunks) {
-    for (const chunk of unframer.push(text.decode(bytes, { stream: true }))) {
+    for (const chunk of unframer.push(text.push(bytes))) {
       for (const event of decoder.push(chunk)) folded.push(event)
     }
   }
