@@ -1,4 +1,4 @@
-// The package as users load it: `openSynapse` and `defineTool` of dist/js, which `npm run bench` builds first. The source
+// The package as users load it: `openSynapse` and `defineTool` of dist/js, which bench/run.ts builds first. The source
 // would be measured with its types being stripped, in a hundred files.
 
 import type * as Library from '../src/index.ts'

@@ -1,5 +1,4 @@
-// Installs the peers that are measured here, unless they are there already, and builds the package as users load it. The
-// peers belong to this folder alone.
+// Installs the peers that are measured here, unless they are there already. They belong to this folder alone.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,5 +17,3 @@ if (!existsSync(seal) || readFileSync(seal, 'utf8') !== lock) {
   })
   writeFileSync(seal, lock)
 }
-
-execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'build.ts')], { stdio: 'inherit' })

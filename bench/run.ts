@@ -1,5 +1,7 @@
 // `npm run bench [-- --quick] [name…]`: prints the tables, and puts what was measured in its place in RESULTS.md.
 
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sectionOf, writeResults } from './report.ts'
 import { holds, type Mode, type Row } from './row.ts'
@@ -32,6 +34,9 @@ if (unknown !== undefined) {
   console.error(`There is no bench "${unknown}". There are ${Object.keys(loaders).join(', ')}.`)
   process.exit(2)
 }
+
+// Each time: with an earlier build of the package, the figures would be those of an earlier source.
+if (!mode.quick) execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'build.ts')])
 
 const sections = new Map<string, string>()
 for (const [name, load] of Object.entries(loaders)) {

@@ -17,9 +17,11 @@ const question = 'Look until you know.'
 /** More than any loop of the bench takes. */
 const mostSteps = 1000
 
+export const handWritten = 'hand-written `fetch` loop'
+
 /** By the name of the contender; `url` is the base URL of the upstream. */
 export const loops: Record<string, (url: string) => Promise<Loop>> = {
-  'hand-written `fetch` loop': async (url) => ({ run: () => byHand(url) }),
+  [handWritten]: async (url) => ({ run: () => byHand(url) }),
   'Synapse, memory': (url) => synapse(url, false),
   'Synapse, SQLite': (url) => synapse(url, true),
   'OpenAI SDK `runTools`': async (url) => {

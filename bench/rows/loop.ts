@@ -1,11 +1,10 @@
 // A whole loop with a tool, through the entry points that users call, ours and others'.
 
-import { loops } from '../api/loops.ts'
+import { handWritten, loops } from '../api/loops.ts'
 import { runInTurn, startUpstream } from '../api/processes.ts'
 import { ratio, type Row } from '../row.ts'
 
 const steps = 50
-const floor = 'hand-written `fetch` loop'
 
 const flat =
   'the profile is flat: a fifth plans the request (folds, what is visible, what is cached), a fifth is HTTP of Node, a seventh the garbage collector (a turn allocates 360 KB, a third of that in the plan, and the store keeps every message), a ninth each the loop with its checks and events, the store, and encoding and decoding, a thirteenth the transport, and no function of ours takes more than a fiftieth by itself. (The system call that sends the body has a fifth of a profile by the clock, but hardly any processor time: the server that it wakes runs first.) Tried: the endpoint is resolved once per run, the last request is remembered instead of read (together a quarter less), overlays are read once per run, a reply is read from its connection without a queue, a step has as many workers as calls, and the context of a request is made field by field instead of copied (each less than can be measured; together about a thirtieth)'
@@ -19,12 +18,12 @@ export const loop: Row = {
   async run({ quick }) {
     const upstream = await startUpstream()
     try {
-      const names = Object.keys(loops).filter((name) => !quick || name === floor || name.startsWith('Synapse'))
+      const names = Object.keys(loops).filter((name) => !quick || name === handWritten || name.startsWith('Synapse'))
       const measured = await runInTurn(names, `${upstream.origin}/${steps}/1000`, quick ? 3 : 9)
       const times = new Map(measured.map(({ name, ms }) => [name, (ms ?? Number.NaN) / (steps + 1)]))
-      const least = times.get(floor) ?? Number.NaN
+      const least = times.get(handWritten) ?? Number.NaN
       const ours = times.get('Synapse, memory') ?? Number.NaN
-      const peers = [...times].filter(([name, ms]) => name !== floor && !name.startsWith('Synapse') && ms > 0)
+      const peers = [...times].filter(([name, ms]) => name !== handWritten && !name.startsWith('Synapse') && ms > 0)
       const best = peers.toSorted(([, a], [, b]) => a - b)[0]
       return {
         tables: [

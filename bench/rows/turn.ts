@@ -4,8 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { handWritten } from '../api/loops.ts'
+import { runInTurn, startUpstream } from '../api/processes.ts'
 import { median } from '../measure.ts'
-import type { Check, Row } from '../row.ts'
+import { ratio, type Check, type Row } from '../row.ts'
 
 interface Measured {
   cold: number
@@ -13,7 +15,7 @@ interface Measured {
   next: number[]
 }
 
-/** In milliseconds of the machine that they were set on. */
+/** In turns of a loop written by hand: one takes about a millisecond. */
 const bounds: Record<number, { first: number; next: number }> = {
   100: { first: 20, next: 3 },
   2000: { first: 40, next: 5 },
@@ -24,48 +26,64 @@ const bounds: Record<number, { first: number; next: number }> = {
 export const turn: Row = {
   name: 'turn',
   about:
-    'A stored conversation (SQLite, default policy) that a process opens and continues: processor time from `send` until the request is handed over. First turn, new process: nothing was compiled before. First turn, running process: it opens another conversation of this length, after sixteen turns in the first one. Next turns: the median of 15 in a new process.',
+    'A stored conversation (SQLite, default policy) that a process opens and continues: processor time from `send` until the request is handed over. First turn, new process: nothing was compiled before. First turn, running process: it opens another conversation of this length, after sixteen turns in the first one. Next turns: the median of 15 in a new process. A turn of a loop written by hand over `fetch`, measured before and after each, = 1.',
 
-  run({ quick }) {
+  async run({ quick }) {
     const sizes = Object.keys(bounds)
       .map(Number)
       .slice(0, quick ? 2 : undefined)
     const lines: (string | number)[][] = []
     const checks: Check[] = []
     for (const size of sizes) {
+      // Beside each, since the speed of a machine changes.
+      const before = await msByHand()
       const { cold, warm, next } = measured(size)
+      const unit = (before + (await msByHand())) / 2
       const usual = median(next)
-      lines.push([size, cold.toFixed(0), warm.toFixed(0), usual.toFixed(1)])
       const bound = bounds[size] ?? { first: 0, next: 0 }
+      lines.push([
+        size,
+        ...[cold, warm, usual].flatMap((ms) => [Number(ms.toPrecision(3)), ratio(ms, unit)]),
+        unit.toFixed(2),
+      ])
       checks.push(
-        { what: `ms of a turn at ${size} messages`, value: usual, bound: bound.next, excuse: turnExcuse },
+        { what: `a turn at ${size} messages`, value: usual / unit, bound: bound.next, excuse: turnExcuse },
         {
-          what: `ms of the first turn at ${size} messages, new process`,
-          value: cold,
+          what: `the first turn at ${size} messages, new process`,
+          value: cold / unit,
           bound: bound.first,
           excuse: coldExcuse,
         },
         {
-          what: `ms of the first turn at ${size} messages, running process`,
-          value: warm,
+          what: `the first turn at ${size} messages, running process`,
+          value: warm / unit,
           bound: bound.first,
           excuse: warmExcuse,
         },
       )
     }
-    return Promise.resolve({
-      tables: [
-        {
-          head: ['messages', 'first turn, new process, ms', 'first turn, running process, ms', 'next turns, ms'],
-          lines,
-        },
-      ],
+    const columns = ['first turn, new process', 'first turn, running process', 'next turns']
+    const head = ['messages', ...columns.flatMap((column) => [`${column}, ms`, '× by hand']), 'by hand, ms']
+    return {
+      tables: [{ head, lines }],
       checks,
       remarks: [
         'The conversation has had a turn before the process that is measured, so that its decisions are recorded.',
       ],
-    })
+    }
   },
+}
+
+/** A turn of a loop with a tool over `fetch`, as in the row `loop`. */
+async function msByHand(): Promise<number> {
+  const steps = 50
+  const upstream = await startUpstream()
+  try {
+    const [floor] = await runInTurn([handWritten], `${upstream.origin}/${steps}/1000`, 5)
+    return (floor?.ms ?? Number.NaN) / (steps + 1)
+  } finally {
+    upstream.stop()
+  }
 }
 
 const turnExcuse =
