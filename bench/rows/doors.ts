@@ -57,7 +57,7 @@ export const doors: Row = {
             value: (measured[i]?.request ?? Number.NaN) / (gateway?.request ?? Number.NaN),
             bound: 1,
             excuse:
-              'a request is a turn of a conversation that is stored durably and can be found again: five commits, of which two wait for the disk. SQLite is a fifth of a profile, the rest is spread over a hundred steps of less than a twentieth each; the gateway stores nothing',
+              'a request is a turn of a conversation that is stored durably and can be found again: five commits, of which two or three wait for the disk. SQLite is a fifth of a profile, the rest is spread over a hundred steps of less than a twentieth each; the gateway stores nothing',
           },
           {
             what: `ms to the first byte, ${history} messages, ${name}`,
