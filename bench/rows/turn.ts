@@ -35,7 +35,7 @@ export const turn: Row = {
     const lines: (string | number)[][] = []
     const checks: Check[] = []
     for (const size of sizes) {
-      // Beside each, since the speed of a machine changes.
+      // Next to each one, since the speed of a machine changes.
       const before = await msByHand()
       const { cold, warm, next } = measured(size)
       const unit = (before + (await msByHand())) / 2
