@@ -43,13 +43,18 @@ interface PreparedMessage {
   why: string[]
 }
 
+/** What identifies a request, sent or not. */
+export const requestFields = {
+  model: z.string(),
+  provider: z.string().optional(),
+  protocol: z.string().optional(),
+  url: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+}
+
 export const preparedView: z.ZodType = z
   .object({
-    model: z.string(),
-    provider: z.string().optional(),
-    protocol: z.string().optional(),
-    url: z.string().optional(),
-    headers: z.record(z.string(), z.string()).optional(),
+    ...requestFields,
     body: z.record(z.string(), z.unknown()).optional(),
     notes: z.array(note).optional(),
     origins: z.object({ field: z.string(), from: z.array(z.array(z.string())) }).optional(),

@@ -3,12 +3,14 @@
 
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
+import type { Conversation } from '../core/log.ts'
 import { zodProblems } from '../config/zod-problems.ts'
 import { lineOf } from '../settings/check.ts'
 import { parseJson, readBody } from './body.ts'
 import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
 import { allow, type Principal } from './principal.ts'
+import type { Store } from '../store/store.ts'
 
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete'
@@ -91,6 +93,13 @@ export function notHere(): SynapseError {
     kind: 'not-found',
     message: 'There is nothing at this path. /openapi.json lists all paths.',
   })
+}
+
+/** The conversation, or 404. */
+export async function mustHave(store: Store, owner: string, id: string): Promise<Conversation> {
+  const conversation = await store.conversation(owner, id)
+  if (!conversation) throw missing('conversation', id)
+  return conversation
 }
 
 export function missing(what: string, id: string): SynapseError {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Conversation } from '../core/log.ts'
 import type { NewEntry, Store } from '../store/store.ts'
 import { json, Refusal } from './answer.ts'
-import { type Call, missing } from './route.ts'
+import { mustHave, type Call } from './route.ts'
 import { checkRun, mergeSettings } from './run-settings.ts'
 import { openStream } from './run-stream.ts'
 import { isChanged } from './runs/own-runs.ts'
@@ -52,8 +52,7 @@ async function start(
   begin: (conversation: Conversation) => Promise<RunStart>,
   once: Once | undefined,
 ): Promise<JsonObject> {
-  const conversation = await server.store.conversation(owner, param('id'))
-  if (!conversation) throw missing('conversation', param('id'))
+  const conversation = await mustHave(server.store, owner, param('id'))
   const { id } = conversation
   const settings = mergeSettings(server, owner, conversation.settings, given)
   await checkRun(server, principal, settings)

@@ -168,6 +168,14 @@ export function givenId(id: string | undefined, now: number): string {
   throw badInput(`${JSON.stringify(id)} cannot be an id: use up to 100 letters, digits and . _ : -`)
 }
 
+/** Stores use such owners themselves: SQLite deletes what an interrupted import or deletion left to one of them. */
+export function checkOwner(owner: string): void {
+  if (!owner.startsWith('synapse:')) return
+  throw badInput(
+    `${JSON.stringify(owner)} cannot own conversations: choose an owner that does not begin with "synapse:".`,
+  )
+}
+
 /** Text that every database accepts: PostgreSQL refuses NUL, and half a surrogate pair is not UTF-8. */
 export function plainText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -2,6 +2,7 @@
 
 import { z } from '@hono/zod-openapi'
 import type { Json } from '../../core/json.ts'
+import { requestFields } from '../request-views.ts'
 import type { Inspected } from './request.ts'
 
 export interface Inspection {
@@ -119,11 +120,7 @@ const piece = z.object({
 
 const requestView = z
   .object({
-    model: z.string(),
-    provider: z.string().optional(),
-    protocol: z.string().optional(),
-    url: z.string().optional(),
-    headers: z.record(z.string(), z.string()).optional(),
+    ...requestFields,
     contextWindow: z.number().optional(),
     tokens: z.number().optional(),
     cachedTokens: z.number().optional(),

@@ -9,7 +9,7 @@ import { channel } from '../../run/channel.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
-import { missing, route, type Route } from '../route.ts'
+import { mustHave, route, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage } from '../run-settings.ts'
 import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { busyWith } from '../runs/supervisor.ts'
@@ -28,8 +28,7 @@ export const compareRoutes: readonly Route[] = [
     async handle({ server: within, owner, principal, param, body }) {
       const server = lastingContext(within)
       const id = param('id')
-      const conversation = await server.store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(server.store, owner, id)
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       for (const model of body.models) await checkRun(server, principal, { ...settings, model })
       checkCapacity(server)

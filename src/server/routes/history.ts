@@ -4,7 +4,7 @@ import { json, longAnswer } from '../answer.ts'
 import { audit } from '../audit.ts'
 import { isUpward, pageOf } from '../page-of-entries.ts'
 import { isLong } from '../long-tasks.ts'
-import { missing, route, type Route } from '../route.ts'
+import { missing, mustHave, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, treeQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView } from '../views.ts'
 
@@ -23,8 +23,7 @@ export const historyRoutes: readonly Route[] = [
       const { store, longTasks } = server
       const id = param('id')
       if (isUpward(query)) return json(await pageOf(store, owner, id, query))
-      const conversation = await store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(store, owner, id)
       const task = { do: 'entries', place: { owner, conversationId: id }, query } as const
       return longAnswer(await longTasks.run(store, task, isLong(conversation)))
     },
@@ -39,8 +38,7 @@ export const historyRoutes: readonly Route[] = [
     async handle({ server, owner, param, query }) {
       const id = param('id')
       const { store } = server
-      const conversation = await store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(store, owner, id)
       const before = query.before === undefined ? undefined : await store.entry(owner, query.before)
       if (query.before !== undefined && before?.conversationId !== id) throw missing('entry', query.before)
       const task = { do: 'tree', place: { owner, conversationId: id }, query } as const
@@ -58,8 +56,7 @@ export const historyRoutes: readonly Route[] = [
     async handle({ server, owner, principal, param, query: { format = 'synapse' } }) {
       const { store } = server
       const id = param('id')
-      const conversation = await store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(store, owner, id)
       const task = { do: 'export', place: { owner, conversationId: id }, format } as const
       const written = await server.longTasks.run(store, task, isLong(conversation))
       await audit(store, principal, 'exported', id)

@@ -10,7 +10,7 @@ import type { Conversation, Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
 import { approvalViews, sourcesOf } from '../approval-view.ts'
 import type { ServerContext } from '../context.ts'
-import { missing, route, type Call, type Route } from '../route.ts'
+import { missing, mustHave, route, type Call, type Route } from '../route.ts'
 import { openStream } from '../run-stream.ts'
 import { userMessage } from '../run-settings.ts'
 import { readRun, recordKind, viewOf } from '../runs/run-record.ts'
@@ -114,8 +114,7 @@ export const runRoutes: readonly Route[] = [
     summary: 'Tool calls that wait for approval',
     answer: { status: 200, description: 'The calls.', schema: pageSchema(approvalView) },
     async handle({ server, owner, param }) {
-      const conversation = await server.store.conversation(owner, param('id'))
-      if (!conversation) throw missing('conversation', param('id'))
+      const conversation = await mustHave(server.store, owner, param('id'))
       const { history, asking } = await approvals(server, owner, conversation.id, conversation.head)
       const waiting = await waitingApprovals(asking, history)
       return json({ items: await approvalViews(server, owner, conversation, waiting) })
@@ -143,7 +142,7 @@ export const runRoutes: readonly Route[] = [
     answer: { status: 200, description: 'A page of runs.', schema: pageSchema(runView) },
     async handle({ server, owner, param, query }) {
       const conversationId = param('id')
-      if (!(await server.store.conversation(owner, conversationId))) throw missing('conversation', conversationId)
+      await mustHave(server.store, owner, conversationId)
       const { items, ...rest } = await server.store.records(owner, recordKind.run, { ...query, conversationId })
       const runs = items.map(readRun).filter((run) => run !== undefined)
       return json({ items: runs.map(viewOf), ...rest })

@@ -19,7 +19,7 @@ import {
 } from '../prepared-request.ts'
 import { allowModel } from '../principal.ts'
 import { isLong } from '../long-tasks.ts'
-import { missing, route, type Route } from '../route.ts'
+import { missing, mustHave, route, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage, type WholeSettings } from '../run-settings.ts'
 import { runTools } from '../run-tools.ts'
 import {
@@ -48,8 +48,7 @@ export const sentRoutes: readonly Route[] = [
     async handle({ server, owner, param, body }) {
       const { store } = server
       const id = param('id')
-      const conversation = await store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(store, owner, id)
       const place = nextPlace(owner, conversation, body)
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       return prepared(server, place, settings, body, conversation.entries)
@@ -76,8 +75,7 @@ export const sentRoutes: readonly Route[] = [
     answer: { status: 200, description: 'The totals, and a page of lines.', schema: inspectionView },
     async handle({ server, owner, param, body }) {
       const id = param('id')
-      const conversation = await server.store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(server.store, owner, id)
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       return inspection(server, nextPlace(owner, conversation, body), settings, body, conversation.entries)
     },
@@ -103,8 +101,7 @@ export const sentRoutes: readonly Route[] = [
     answer: { status: 200, description: 'The prompt as the model sees it.', schema: modelPromptView },
     async handle({ server, owner, principal, param, body }) {
       const id = param('id')
-      const conversation = await server.store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(server.store, owner, id)
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       const { model, protocol } = settings
       const { endpoint, transport } = await server.endpoint(model, protocol)
@@ -129,7 +126,7 @@ export const sentRoutes: readonly Route[] = [
     async handle({ server, owner, param, query }) {
       const id = param('id')
       const { store } = server
-      if (!(await store.conversation(owner, id))) throw missing('conversation', id)
+      await mustHave(store, owner, id)
       const { items, next } = await shortPage(query, (page) => store.exchanges(owner, id, page))
       const shown = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
       return json({ items: shown, ...(next !== undefined && { next }) })
@@ -186,8 +183,7 @@ export const sentRoutes: readonly Route[] = [
     },
     async handle({ server, owner, principal, param, body }) {
       const id = param('id')
-      const conversation = await server.store.conversation(owner, id)
-      if (!conversation) throw missing('conversation', id)
+      const conversation = await mustHave(server.store, owner, id)
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       await checkRun(server, principal, settings)
       const { store, endpoint } = server
@@ -208,7 +204,7 @@ export const sentRoutes: readonly Route[] = [
     answer: { status: 200, description: 'The sums.', schema: conversationUsageView },
     async handle({ server, owner, param }) {
       const id = param('id')
-      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
+      await mustHave(server.store, owner, id)
       return json(await usageOf(server.store, owner, id))
     },
   }),
@@ -220,7 +216,7 @@ export const sentRoutes: readonly Route[] = [
     answer: { status: 200, description: 'All decisions, in order.', schema: pageSchema(overlayView) },
     async handle({ server, owner, param }) {
       const id = param('id')
-      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
+      await mustHave(server.store, owner, id)
       return json({ items: await server.store.overlays(owner, id) })
     },
   }),

@@ -9,7 +9,7 @@ import type { Conversation, Entry, Exchange, Overlay, ProviderState, RecordedToo
 import type { Message } from '../../core/message.ts'
 import type { Blob } from '../blobs.ts'
 import { checkWriter, type Fence } from '../fence.ts'
-import { jsonText, messageIn, type CheckedEntry } from '../new-entry.ts'
+import { checkOwner, jsonText, messageIn, type CheckedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import type { StoredRecord } from '../records.ts'
 import type { StoreOptions, Write } from '../store.ts'
@@ -44,6 +44,7 @@ export interface StoredConversation {
 }
 
 export function newConversation(about: Conversation): StoredConversation {
+  checkOwner(about.owner)
   return {
     about,
     fence: { conversationId: about.id, holder: null, epoch: 0, since: 0, expires: 0 },

@@ -14,7 +14,7 @@ export function archiveMethods(db: Database): Archives {
     async importConversation(owner, archive) {
       const { conversation: about, entries } = archive
       const now = db.options.now()
-      const values = conversationValues({ ...about, at: about.createdAt }, now)
+      const values = conversationValues(owner, { ...about, at: about.createdAt }, now)
       const prepared = entries.map((entry) => prepareEntry({ ...entry, head: 'stay' }, now))
       return db.transaction(async (queries) => {
         await insertConversation(queries, owner, values)

@@ -14,7 +14,7 @@ import { isUniqueViolation } from './errors.ts'
 export function conversationMethods(db: Database): Conversations {
   return {
     async createConversation(owner, fields = {}) {
-      const values = conversationValues(fields, db.options.now())
+      const values = conversationValues(owner, fields, db.options.now())
       return db.transaction(async (queries) => {
         await insertConversation(queries, owner, values)
         return mustHave(queries, owner, values.id)

@@ -5,7 +5,15 @@ import type { ProviderState } from '../../core/log.ts'
 import type { Archive } from '../archive.ts'
 import { bodyCutter, type Blob } from '../blobs.ts'
 import { uuidv7 } from '../ids.ts'
-import { cleanLabels, givenId, jsonText, plainText, prepareEntry, type PreparedEntry } from '../new-entry.ts'
+import {
+  checkOwner,
+  cleanLabels,
+  givenId,
+  jsonText,
+  plainText,
+  prepareEntry,
+  type PreparedEntry,
+} from '../new-entry.ts'
 import { isoTime } from '../store-errors.ts'
 import type { ExchangeEnd, NewConversation, NewExchange, NewState } from '../store.ts'
 
@@ -17,7 +25,8 @@ export interface ConversationValues {
   labels: string[]
 }
 
-export function conversationValues(fields: NewConversation, now: number): ConversationValues {
+export function conversationValues(owner: string, fields: NewConversation, now: number): ConversationValues {
+  checkOwner(owner)
   return {
     id: givenId(fields.id, now),
     at: fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation'),

@@ -30,7 +30,7 @@ export function archiveMethods(db: Connection): Archives {
 
 async function importAtOnce(db: Connection, owner: string, archive: Archive): Promise<Conversation> {
   const now = db.options.now()
-  const values = conversationValues({ ...archive.conversation, at: archive.conversation.createdAt }, now)
+  const values = conversationValues(owner, { ...archive.conversation, at: archive.conversation.createdAt }, now)
   const prepared = archive.entries.map((entry) => prepareEntry({ ...entry, head: 'stay' }, now))
   return db.write(() => {
     insertConversation(db, owner, values)
@@ -44,7 +44,7 @@ async function importAtOnce(db: Connection, owner: string, archive: Archive): Pr
 async function importInSlices(db: Connection, owner: string, archive: Archive): Promise<Conversation> {
   const now = db.options.now()
   const hidden = importingFor + owner
-  const values = conversationValues({ ...archive.conversation, at: archive.conversation.createdAt }, now)
+  const values = conversationValues(owner, { ...archive.conversation, at: archive.conversation.createdAt }, now)
   await deleteInterrupted(db)
   const conversation = await db.write(() => {
     insertConversation(db, hidden, values)

@@ -15,7 +15,7 @@ import { isUniqueViolation } from './errors.ts'
 export function conversationMethods(db: Connection): Conversations {
   return {
     async createConversation(owner, fields = {}) {
-      const values = conversationValues(fields, db.options.now())
+      const values = conversationValues(owner, fields, db.options.now())
       return db.write(() => {
         insertConversation(db, owner, values)
         return mustHave(db, owner, values.id)

@@ -77,6 +77,17 @@ export function ownerTests(given: Given): void {
     }
   })
 
+  given('an owner of the stores themselves has no conversations', async (store, owner) => {
+    const reserved = `synapse:deleting ${owner}`
+    const error = await fails(store.createConversation(reserved), 'bad-input')
+    assert.match(error.message, /choose an owner that does not begin with "synapse:"/)
+    const { settings, labels, createdAt, id } = await store.createConversation(owner)
+    const about = { id: `${id}-copy`, settings, labels, createdAt, head: null }
+    const rest = { entries: [], branches: [], exchanges: [], toolRuns: [], overlays: [] }
+    await fails(store.importConversation(reserved, { conversation: about, ...rest }), 'bad-input')
+    assert.deepEqual(await store.conversations(reserved), { items: [] })
+  })
+
   given('an entry of one conversation is no use in another one of the same owner', async (store, owner) => {
     const one = await store.createConversation(owner)
     const two = await store.createConversation(owner)
