@@ -158,20 +158,32 @@ first('a message that is sent while scrolled up comes into view, and so does the
   await settled(page)
 })
 
-first('scrolling up is not undone by what is drawn in the same moment', async (page) => {
+first('what is drawn or asked for in the moment of scrolling up is not lost', async (page) => {
   for (let i = 0; i < 6; i++) {
     await ask(page, `Number ${i}: ${'long words '.repeat(40)}`)
     await settled(page)
   }
-  const scroller = page.locator('.rows-scroller')
-  // What is dragged over it draws the list again, before the browser sends the event for the scrolling.
-  await scroller.evaluate((box) => {
-    box.scrollTop = 0
-    box.dispatchEvent(new Event('dragover', { bubbles: true }))
-  })
-  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-  const top = await scroller.evaluate((box) => box.scrollTop)
-  assert.equal(top, 0)
+  // What is done here comes before the browser sends the event for the scrolling.
+  const scrolled = (to: number, next: string) =>
+    page.evaluate<{ top: number; end: number }>(`(async () => {
+      const box = document.querySelector('.rows-scroller')
+      box.scrollTop = ${to}
+      ${next}
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame)
+      return { top: box.scrollTop, end: box.scrollHeight - box.clientHeight }
+    })()`)
+  await page.locator('.row').last().focus()
+  const home = await scrolled(
+    600,
+    `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true }))`,
+  )
+  assert.equal(home.top, 0, 'Home')
+  assert.equal((await scrolled(600, '')).top, 600)
+  const last = await scrolled(300, `document.querySelector('.to-end').click()`)
+  assert.equal(last.top, last.end, 'Jump to latest')
+  // What is dragged over the list draws it again.
+  const drawn = await scrolled(0, `box.dispatchEvent(new Event('dragover', { bubbles: true }))`)
+  assert.equal(drawn.top, 0, 'drawn')
 })
 
 first(

@@ -133,16 +133,19 @@ export function scrolledTo(place: Place, { items, offsets }: Layout, box: HTMLEl
   const atEnd = now + box.clientHeight >= box.scrollHeight - near
   // Growing rows move the end away before the list has followed it: only scrolling up leaves the end.
   if (atEnd) place.atEnd = true
-  else if (isScrolledUp(place, box)) place.atEnd = false
+  else if (now < place.top - 2) place.atEnd = false
   place.top = now
   const at = indexAt(offsets, now)
   const item = items[at]
   place.anchor = item && { key: item.key, within: now - (offsets[at] ?? 0) }
 }
 
-/** Since the list last looked. The event for it comes later, and a list at its end would scroll back before. */
-export function isScrolledUp(place: Place, box: HTMLElement): boolean {
-  return box.scrollTop < place.top - 2
+/**
+ * The event for scrolling comes with the next frame: what is drawn before it, and what a key or a button asks for, starts
+ * from where the view is now. Otherwise a list at its end would scroll back, and a key pressed after scrolling be lost.
+ */
+export function catchUp(place: Place, box: HTMLElement | null): void {
+  if (box && place.layout && box.scrollTop < place.top - 2) scrolledTo(place, place.layout, box)
 }
 
 /** Moves the focus to a row, and the row into view. */

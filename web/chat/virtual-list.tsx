@@ -6,10 +6,10 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import {
+  catchUp,
   focusRow,
   indexAt,
   indexOf,
-  isScrolledUp,
   layoutOf,
   measure,
   near,
@@ -48,7 +48,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
   const place = useRef<Place>(newPlace(props.showEnd)).current
   const [, redraw] = useReducer<number, undefined>((times) => times + 1, 0)
   const box = scroller.current
-  if (box && place.layout && isScrolledUp(place, box)) scrolledTo(place, place.layout, box)
+  catchUp(place, box)
   const layout = layoutOf(place, items, props.estimate)
   const total = layout.offsets[items.length] ?? 0
   const view = box?.clientHeight ?? 800
@@ -73,11 +73,13 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
     const item = to === undefined ? undefined : items[Math.max(0, Math.min(items.length - 1, to))]
     if (!item) return
     event.preventDefault()
+    catchUp(place, scroller.current)
     focusRow(place, layout, item.key, place.heights.get(item.key) ?? props.estimate(item), view)
     redraw(undefined)
   }
 
   function toEnd(): void {
+    catchUp(place, scroller.current)
     place.atEnd = true
     place.focusNext = items.at(-1)?.key
     redraw(undefined)
