@@ -14,11 +14,16 @@ import { held, spent } from './held.ts'
 import { say, serving } from './serving.ts'
 
 test('the first turn of a long conversation is read and planned in slices', async (t) => {
-  const { file, id } = await longConversation(t)
+  const file = temporaryFile(t)
   const server = await serving(t, { file, address: file })
   await say(server, (await longConversation(t, file, 10)).id, 'Load the code of a turn.')
-  const { longest, all } = await held(() => say(server, id, 'Continue.'))
-  assert.ok(longest < all / 4, `${longest} ms of ${all} ms in one go`)
+  // A collection of garbage can hold the thread once; a turn that is not sliced holds it every time.
+  for (let triesLeft = 2; triesLeft >= 0; triesLeft--) {
+    const { id } = await longConversation(t, file)
+    const { longest, all } = await held(() => say(server, id, 'Continue.'))
+    if (longest < all / 4) break
+    assert.ok(triesLeft > 0, `${longest} ms of ${all} ms in one go`)
+  }
 })
 
 test('calls that wait for approval are found without reading the whole conversation', async (t) => {

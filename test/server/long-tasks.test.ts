@@ -36,7 +36,12 @@ test('a long conversation gives the same result on a separate thread, and leaves
   }
   const prepare = (api: Api) =>
     api('POST', `/api/conversations/${id}/prepare`, { targets: [{ model: 'openai/gpt-5.1' }] })
-  const [busy, free] = [await spent(() => prepare(inPlace.api)), await spent(() => prepare(apart.api))]
+  // A collection of garbage in one of them is not its own cost; work in this thread is there every time.
+  let [busy, free] = [Infinity, Infinity]
+  for (let times = 0; times < 3; times++) {
+    busy = Math.min(busy, await spent(() => prepare(inPlace.api)))
+    free = Math.min(free, await spent(() => prepare(apart.api)))
+  }
   assert.ok(free < busy / 2, `${free} ms against ${busy} ms`)
   assert.equal((await apart.api('GET', `/api/conversations/${id}/tree`, undefined)).status, 200)
   const missing = await apart.api('POST', `/api/conversations/${id}/prepare`, {
