@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { describe } from 'node:test'
+import type { Context, Note, StateRef } from '../../src/core/context.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import type { Entry, Exchange } from '../../src/core/log.ts'
+import type { Message, Reply, StopReason, TextPart } from '../../src/core/message.ts'
 import { rows } from '../../src/providers/rows.ts'
-import type { StateRef } from '../../src/core/context.ts'
+import type { RunContext } from '../../src/run/run-context.ts'
+import { heldState, keepState, stateNote, usableState } from '../../src/run/state.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { reply, user } from '../histories.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
 
 /** Every wire of every provider that keeps conversations, with the field of a body that names one. */
@@ -249,4 +255,146 @@ test('an interrupted reply is not continued', async () => {
   await chat.say('Count to 500.', { options: { maxOutput: 20 } })
   await chat.say('Hello.')
   assert.equal(chat.bodies().at(-1)?.['previous_response_id'], undefined)
+})
+
+describe('what a provider stores of a conversation', () => {
+  const owner = 'ada'
+  const who = { provider: 'openai', protocol: 'openai-responses' }
+  const lines: TextPart[] = [{ type: 'text', text: 'Be exact.' }]
+  const answered = (stop: StopReason = 'done', replyId = 'r1') => {
+    const { origin, ...rest } = reply('Hello, Ada.')
+    return { ...rest, origin: { ...origin, ...who, replyId }, stop: { reason: stop } }
+  }
+
+  async function stored(answer: Reply = answered(), strategy: object = {}) {
+    const store = openMemoryStore({ now: () => Date.parse('2026-11-17T12:00:30Z') })
+    const { id: conversationId } = await store.createConversation(owner)
+    const history: Entry[] = []
+    for (const message of [user('I am Ada.'), answer, user('Who am I?')]) {
+      history.push(await store.append(owner, conversationId, { message }))
+    }
+    const state = { kind: 'response-chain', lifetimeMs: 60_000, branches: true, ...strategy }
+    const endpoint = { provider: { id: who.provider }, protocol: { id: who.protocol }, model: 'gpt', state }
+    const run = { store, owner, conversationId, endpoint, write: () => ({}) } as unknown as RunContext
+    const exchange = { ...who, startedAt: '2026-11-17T12:00:00.000Z' } as Exchange
+    return { store, run, history, exchange, entry: history[1] as Entry }
+  }
+
+  /** A request with the whole history, or with other messages at some places. */
+  function contextOf(
+    history: readonly Entry[],
+    { other = [], ...rest }: Partial<Context> & { other?: Message[] } = {},
+  ) {
+    const messages = history.map(({ message }, index) => other[index] ?? message)
+    return { system: lines, tools: [], messages, cacheAfter: [], places: history.map((_, index) => index), ...rest }
+  }
+
+  async function refFor(next: (history: readonly Entry[]) => Context, first?: Message[]) {
+    const { run, history, exchange, entry } = await stored()
+    const asked = contextOf(history.slice(0, 1), { ...(first && { other: first }) })
+    const note = stateNote(asked, history, 'gpt', entry.message as Reply)
+    assert.ok(note)
+    await keepState(run, exchange, entry)
+    const usable = await usableState(run, history, [{ ...exchange, replyEntryId: entry.id, notes: [note] }])
+    assert.ok(usable)
+    return usable.refFor(next(history))
+  }
+
+  test('is continued if the provider has exactly the beginning of the request', async () => {
+    assert.deepEqual(await refFor(contextOf), { kind: 'response-chain', id: 'r1', covers: 2 })
+    const shortened = () => [user('[shortened]')]
+    const same = (history: readonly Entry[]) => contextOf(history, { other: shortened() })
+    assert.equal((await refFor(same, shortened()))?.covers, 2, 'shortened in both requests in the same way')
+  })
+
+  for (const [what, next] of Object.entries<(history: readonly Entry[]) => Context>({
+    'an earlier message is shortened': (history) => contextOf(history, { other: [user('I am [shortened]')] }),
+    'the stored reply is shortened': (history) =>
+      contextOf(history, { other: [history[0]?.message ?? user(), { ...answered(), parts: [] }] }),
+    'an earlier message is left out': (history) => ({ ...contextOf(history.slice(1)), places: [1, 2] }),
+    'the stored reply is left out': (history) => ({ ...contextOf(history.slice(2)), places: [2] }),
+    'a message is added before it': (history) => {
+      const { messages } = contextOf(history)
+      return { ...contextOf([]), messages: [user('Note.'), ...messages], places: [-1, 0, 1, 2] }
+    },
+    'the system prompt is another': (history) => contextOf(history, { system: [{ type: 'text', text: 'Be brief.' }] }),
+    'there is a new tool': (history) => contextOf(history, { tools: [clockTool] }),
+  })) {
+    test(`is not continued if ${what}`, async () => assert.equal(await refFor(next), undefined))
+  }
+
+  test('is not continued after an incomplete reply, another kind of state, or a request that is not known', async () => {
+    for (const [answer, strategy, isNoted, isUsable] of [
+      [answered(), {}, true, true],
+      [answered('tool-calls'), {}, true, true],
+      [answered('length'), {}, true, false],
+      [answered('interrupted'), {}, true, false],
+      [answered(), {}, false, false],
+      [answered(), { kind: 'thread' }, true, false],
+    ] as const) {
+      const { run, history, exchange, entry } = await stored(answer)
+      await keepState(run, exchange, entry)
+      Object.assign(run.endpoint.state ?? {}, strategy)
+      // As in exchanges up to 0.1.0.
+      const note: Note = { kind: 'added', what: 'x', why: 'prefix abc', rule: 'state' }
+      const done = { ...exchange, replyEntryId: entry.id, notes: isNoted ? [note] : [] }
+      const usable = await usableState(run, history, [done])
+      assert.equal(usable !== undefined, isUsable, `${answer.stop.reason} ${JSON.stringify(strategy)} ${isNoted}`)
+      assert.equal(usable?.refFor(contextOf(history)), undefined, 'the digest is another')
+      assert.equal(await usableState(run, history, []), undefined)
+      assert.equal(await usableState(run, [], [done]), undefined)
+    }
+  })
+
+  test('is noted only for a complete reply with an id', async () => {
+    for (const [answer, isNoted] of [
+      [answered(), true],
+      [answered('tool-calls'), true],
+      [answered('length'), false],
+      [answered('cancelled'), false],
+      [reply('without an id'), false],
+    ] as const) {
+      const { history } = await stored()
+      assert.equal(stateNote(contextOf(history), history, 'gpt', answer) !== undefined, isNoted, answer.stop.reason)
+    }
+  })
+
+  test('is recorded as long as the provider has it, and what was continued is forgotten if that works once', async () => {
+    for (const branches of [true, false]) {
+      const { store, run, history, exchange, entry } = await stored(answered(), { branches })
+      await keepState(run, exchange, entry)
+      const first = await store.stateAt(owner, entry.id, who)
+      assert.deepEqual([first?.ref, first?.covers, first?.expiresAt], ['r1', entry.id, '2026-11-17T12:01:00.000Z'])
+      const again = await store.append(owner, run.conversationId, { message: answered('done', 'r2') })
+      await keepState(run, exchange, again, first)
+      assert.equal((await store.stateAt(owner, again.id, who))?.ref, 'r2')
+      assert.equal((await store.stateAt(owner, history[2]?.id ?? '', who))?.ref, branches ? 'r1' : undefined)
+    }
+  })
+
+  test('is not recorded for a reply without an id, a message of the user, or a wire that stores nothing', async () => {
+    for (const [index, answer, strategy] of [
+      [1, reply('without an id'), {}],
+      [2, answered(), {}],
+      [1, answered(), undefined],
+    ] as const) {
+      const { store, run, history, exchange } = await stored(answer)
+      const endpoint = { ...run.endpoint, ...(!strategy && { state: undefined }) } as RunContext['endpoint']
+      await keepState({ ...run, endpoint }, exchange, history[index] as Entry)
+      assert.equal(await store.stateAt(owner, history[2]?.id ?? '', who), undefined)
+    }
+  })
+
+  test('is listed for a conversation with the providers that have something of it', async () => {
+    const { store, run, exchange, entry } = await stored()
+    const { conversationId } = run
+    for (const provider of ['openai', 'xai']) {
+      await store.openExchange(owner, conversationId, { ...who, provider, model: 'm', basedOn: entry.id, body: '{}' })
+    }
+    const refs = async (head: string | null) => (await heldState(run, conversationId, head)).map(({ ref }) => ref)
+    assert.deepEqual(await refs(entry.id), [])
+    await keepState(run, exchange, entry)
+    assert.deepEqual(await refs(entry.id), ['r1'])
+    assert.deepEqual(await refs(null), [])
+  })
 })

@@ -163,6 +163,33 @@ test('a run that takes too long is stopped, its tools are aborted, and no call i
   assert.equal((await results(chat)).length, 1)
 })
 
+test('a run that has ended leaves no timer of its time limit', async (t) => {
+  const timeoutMs = 3_600_000
+  const [begun, cleared] = [t.mock.method(globalThis, 'setTimeout'), t.mock.method(globalThis, 'clearTimeout')]
+  assert.equal((await run({ guards: { timeoutMs } }, same(1))).end?.outcome, 'done')
+  const timers = begun.mock.calls.filter((one) => one.arguments[1] === timeoutMs).map(({ result }) => result)
+  assert.equal(timers.length, 1)
+  assert.ok(cleared.mock.calls.some((one) => one.arguments[0] === timers[0]))
+})
+
+test('the first reason to stop a run is the one that counts: its caller, or the first limit', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  for (const [first, outcome] of [
+    ['abort', 'cancelled'],
+    ['time', 'stopped'],
+  ] as const) {
+    const { chat } = await start(
+      { model, tools: [], guards: { timeoutMs: 100, outputSize: 10 } },
+      { emulation: { reply: () => ({ parts: [{ type: 'text' as const, text: 'x'.repeat(50) }] }) } },
+    )
+    const running = chat.send('Go.')
+    if (first === 'abort') running.abort()
+    t.mock.timers.tick(100)
+    const { outcome: how, guard } = await running.ended
+    assert.deepEqual([how, guard?.guard], [outcome, first === 'time' ? 'time' : undefined])
+  }
+})
+
 test('a run that writes too much is stopped, and its output is stored', async () => {
   const { chat } = await start({ model, guards: { outputSize: 100 }, tools: [] })
   const { outcome, guard } = await chat.send('Count to 500.').ended

@@ -1,12 +1,15 @@
 // What a process that was killed leaves in the store, closed by its successor.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'
-import { textOf, type Message, type Reply, type ToolMessage } from '../../src/core/message.ts'
+import { callsOf, textOf, type Message, type Reply, type ToolMessage } from '../../src/core/message.ts'
+import type { Tool } from '../../src/core/tool.ts'
 import { noUsage } from '../../src/core/usage.ts'
+import { argsHashOf } from '../../src/run/approval.ts'
 import { closeInterrupted, stepBack } from '../../src/run/close-interrupted.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { clock, start } from './chatting.ts'
 
 const owner = 'ada'
 const origin = { provider: 'openai', protocol: 'openai-chat', model: 'gpt' }
@@ -159,4 +162,67 @@ test('an interrupted reply on a branch is requested again on that branch', async
   assert.equal(await stepBack(place), true)
   const stored = await store.conversation(owner, conversationId)
   assert.deepEqual([stored?.head, stored?.branch], [asked.id, 'idea'])
+})
+
+describe('a run after a crash', () => {
+  const lookAgain = (runs: string[], repeatable: boolean): Tool => ({
+    ...clock,
+    name: 'pay',
+    input: { type: 'object' },
+    repeatable,
+    run: () => (runs.push('pay'), 'paid'),
+  })
+
+  /** A conversation whose last reply calls a tool that had started when its process was killed. */
+  async function duringCall(repeatable: boolean) {
+    const runs: string[] = []
+    const store = openMemoryStore()
+    const { chat } = await start(
+      { model: 'openai/gpt-5.6', tools: [lookAgain(runs, repeatable)] },
+      { store, emulation: { reply: () => ({ parts: [{ type: 'text', text: 'Done.' }] }) } },
+    )
+    await store.append('local', chat.id, { message: user('Pay.') })
+    const reply = await store.append('local', chat.id, { message: calling('c0') })
+    const [call] = callsOf(reply.message)
+    assert.ok(call)
+    const run = { callId: 'c0', entryId: reply.id, name: 'pay', argsSha256: argsHashOf(call), repeatable }
+    await store.startTool('local', chat.id, run)
+    return { chat, store, runs }
+  }
+
+  test('runs an interrupted call again if it may and nothing new was asked', async () => {
+    for (const [repeatable, message, times] of [
+      [true, undefined, 1],
+      [false, undefined, 0],
+      [true, 'Something else.', 0],
+    ] as const) {
+      const { chat, runs } = await duringCall(repeatable)
+      const { outcome } = await (message === undefined ? chat.resume() : chat.send(message)).ended
+      assert.deepEqual([outcome, runs.length], ['done', times], `${repeatable} ${message}`)
+    }
+  })
+
+  /** A conversation with a reply of which only a part arrived. */
+  async function duringReply() {
+    const store = openMemoryStore()
+    const { chat } = await start(
+      { model: 'openai/gpt-5.6', tools: [] },
+      { store, emulation: { reply: () => ({ parts: [{ type: 'text', text: 'All of it.' }] }) } },
+    )
+    const asked = await store.append('local', chat.id, { message: user('Hello') })
+    const opened = await store.openExchange('local', chat.id, { ...origin, basedOn: asked.id, body: '{}' })
+    await store.journal('local', opened.id, 0, begun)
+    const texts = async () => (await chat.history()).map(({ message }) => textOf(message.parts))
+    return { chat, texts }
+  }
+
+  test('requests an interrupted reply again, and leaves it in place before a new message', async () => {
+    const resumed = await duringReply()
+    assert.equal((await resumed.chat.resume().ended).outcome, 'done')
+    assert.deepEqual(await resumed.texts(), ['Hello', 'All of it.'])
+    assert.equal((await resumed.chat.tree()).length, 3, 'the partial reply is a branch')
+    const continued = await duringReply()
+    assert.equal((await continued.chat.send('Continue.').ended).outcome, 'done')
+    assert.deepEqual(await continued.texts(), ['Hello', 'Half of', 'Continue.', 'All of it.'])
+  })
 })

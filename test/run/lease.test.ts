@@ -201,3 +201,56 @@ test('on opening, a call that may be repeated is left for its repetition, and a 
     [undefined],
   )
 })
+
+test('a lease that is not to share the first commit is committed before it is held', async () => {
+  const { store, id } = await place()
+  const full: Store = {
+    ...store,
+    takeLease(_owner, conversationId, { holder, onTaken }) {
+      onTaken?.({ conversationId, holder, epoch: 1, since: '', expiresAt: '' })
+      return Promise.reject(new Error('disk full'))
+    },
+  }
+  await assert.rejects(holdLease(full, owner, id), /disk full/)
+})
+
+test('the renewal of a lease does not keep a process alive', async (t) => {
+  const started = t.mock.method(globalThis, 'setInterval')
+  const { store, id } = await place()
+  const held = await holdLease(store, owner, id)
+  assert.deepEqual(
+    started.mock.calls.map(({ result }) => result?.hasRef()),
+    [false],
+  )
+  await held.release()
+})
+
+test('a lease of this process is not abandoned while a run acquires the conversation, and is once none does', async () => {
+  const { store, id } = await place()
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let asked = 0
+  const slow: Store = {
+    ...store,
+    async takeLease(...given) {
+      await gates[asked++]?.promise
+      return store.takeLease(...given)
+    },
+  }
+  const left = { conversationId: id, holder: thisProcess(), epoch: 99 }
+  assert.equal(isAbandoned(left), true)
+  const [first, second] = [holdLease(slow, owner, id), holdLease(slow, owner, id)]
+  assert.equal(isAbandoned(left), false)
+  gates[0]?.resolve()
+  const held = await first
+  assert.equal(isAbandoned(left), false, 'the second still waits')
+  gates[1]?.resolve()
+  await assert.rejects(second, hasCode('lease-held'))
+  assert.equal(isAbandoned(left), true)
+  await held.release()
+})
+
+test('a store that does not say who holds a lease is believed', async () => {
+  const { store, id } = await place()
+  const silent = { ...store, takeLease: () => Promise.reject(conflict('lease-held', 'no')) }
+  await assert.rejects(holdLease(silent, owner, id), hasCode('lease-held'))
+})

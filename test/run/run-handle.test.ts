@@ -244,6 +244,9 @@ describe('a run as its caller sees it', () => {
     assert.equal((await merged(delta('a', 'text'), other)).length, 2, 'another reply')
     assert.equal((await merged(delta('a', 'text'), delta('b', 'text', 1))).length, 2, 'another part')
     assert.equal((await merged(delta('a', 'text'), { type: 'run-start', conversationId: 'c' } as RunEvent)).length, 2)
+    const retry: RunEvent = { type: 'retry', exchangeId: 'x', attempt: 1, waitMs: 1, failure }
+    const around = [delta('a', 'text'), retry, delta('b', 'text')]
+    assert.deepEqual(await merged(...around), around, 'something else of the same request')
   })
 
   test('has the whole text for a reader that comes late, however many pieces it had', async () => {

@@ -95,6 +95,8 @@ test('a reply that starts over discards what came before, and closes nothing of 
   const end: ReplyEvent = { type: 'reply-end', origin, stop: { reason: 'done' }, native: [] }
   assert.deepEqual(types(await ofReply(start, text, start, end)), ['text-start', 'reset-step'])
   assert.deepEqual(types(await ofReply(start, text, end)), ['text-start', 'text-end'])
+  const whole = await written([request, reply(text), reply(end), ended('done')])
+  assert.equal(types(whole).filter((type) => type === 'text-end').length, 1, 'a part ends once')
 })
 
 test('calls, their results and those of the provider are told apart', async () => {
@@ -114,7 +116,9 @@ test('calls, their results and those of the provider are told apart', async () =
   const output = { type: 'tool-output-available', toolCallId: 'c1', dynamic: true }
   assert.deepEqual(await written([result({ value: { at: 12 } })]), [{ ...output, output: { at: 12 } }])
   assert.deepEqual(await written([result({})]), [{ ...output, output: 'noon' }])
-  assert.deepEqual(types(await written([result({ failed: true })])), ['tool-output-error'])
+  assert.deepEqual(await written([result({ failed: true })]), [
+    { type: 'tool-output-error', toolCallId: 'c1', errorText: 'noon', dynamic: true },
+  ])
   const progress: RunEvent = { type: 'tool-progress', call, value: 'soon' }
   assert.deepEqual(await written([progress]), [{ ...output, output: 'soon', preliminary: true }])
 
