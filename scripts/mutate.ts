@@ -44,6 +44,25 @@ const areas: Record<string, Area> = {
   },
 }
 
+/**
+ * Files and functions that only keep what was computed before. Most changes there make it be computed again, which no test
+ * can notice, so they are tried and listed but counted apart. That nothing outdated is used is a rule, with tests.
+ */
+const caches = new Set([
+  'src/run/plan-ahead.ts',
+  'src/run/path-cache.ts pathCache',
+  'src/run/plan-request.ts rememberSent',
+  'src/run/plan-request.ts sentBefore',
+  'src/run/plan-request.ts digestOf',
+  'src/context/prefix-memo.ts',
+  'src/context/along-path.ts alongPath',
+  'src/context/assemble.ts onceFor',
+  'src/context/assemble.ts pairedOnce',
+  'src/context/assemble.ts estimateTool',
+  'src/context/count.ts sizesOf',
+  'src/context/count.ts rememberSizes',
+])
+
 interface Recorded {
   tests: Test[]
   /** What ran while files were loaded. */
@@ -131,10 +150,24 @@ async function tryArea(name: string, area: Area, isWanted: (mutant: Mutant) => b
   } finally {
     await warm.close()
   }
-  for (const mutant of left) console.log(`${described(mutant)} (${reaching.get(mutant)} tests)`)
-  const noticed = chosen.length - left.length
-  const share = ((100 * noticed) / chosen.length).toFixed(1)
-  console.log(`${name}: ${noticed} of ${chosen.length} changes were noticed (${share} %), ${seconds(began)} s`)
+  for (const mutant of left) {
+    const note = isInCache(mutant) ? ', in a cache' : ''
+    console.log(`${described(mutant)} (${reaching.get(mutant)} tests${note})`)
+  }
+  const inCaches = chosen.filter(isInCache)
+  if (inCaches.length > 0) console.log(`${name}, caches: ${shareNoticed(inCaches, left)}`)
+  const others = chosen.filter((mutant) => !isInCache(mutant))
+  console.log(`${name}: ${shareNoticed(others, left)}, ${seconds(began)} s`)
+}
+
+function isInCache({ file, within }: Mutant): boolean {
+  return caches.has(file) || caches.has(`${file} ${within}`)
+}
+
+function shareNoticed(tried: readonly Numbered[], left: readonly Numbered[]): string {
+  const noticed = tried.filter((mutant) => !left.includes(mutant)).length
+  const share = tried.length === 0 ? '' : ` (${((100 * noticed) / tried.length).toFixed(1)} %)`
+  return `${noticed} of ${tried.length} changes were noticed${share}`
 }
 
 function writeSources(files: readonly string[], mutants: readonly Numbered[]): void {
@@ -193,28 +226,45 @@ async function noticedBy(
   { warm, isEarly }: { warm: Tests; isEarly: boolean },
 ): Promise<Test | undefined> {
   for (const test of mutant.isStatic ? [] : near) {
+    const first = await outcomeOf(warm, test, mutant.id)
+    if (first === 'passed') continue
+    if (first === 'failed' && (await passes(warm, test, -1))) return test
+    // The change has left something behind, of this test or an earlier one, or the machine was busy.
+    await warm.restart()
     if (await passes(warm, test, mutant.id)) continue
+    await warm.restart()
     if (await passes(warm, test, -1)) return test
-    // The change has left something behind, of this test or an earlier one.
-    await warm.restart()
-    if (await passes(warm, test, mutant.id)) continue
-    await warm.restart()
-    return test
+    console.error(`${test.file} "${test.index}" fails without any change now, and is not counted for it`)
   }
   if (!isEarly) return undefined
   // What ran before the first test needs a process that has the change from its start.
   const fresh = startTests({ sources, scratch, mutant: mutant.id })
   try {
-    for (const test of near) if (!(await passes(fresh, test, mutant.id))) return test
+    for (const test of near) {
+      if (await passes(fresh, test, mutant.id)) continue
+      await fresh.restart()
+      if (!(await passes(fresh, test, mutant.id)) && (await passes(warm, test, -1))) return test
+    }
     return undefined
   } finally {
     await fresh.close()
   }
 }
 
-async function passes(tests: Tests, { file, index, ms }: Test, mutant: number): Promise<boolean> {
+async function passes(tests: Tests, test: Test, mutant: number): Promise<boolean> {
+  return (await outcomeOf(tests, test, mutant)) === 'passed'
+}
+
+/** Too late is not failed: a test that does not end counts if it does so twice, and ends in the same time without the change. */
+async function outcomeOf(
+  tests: Tests,
+  { file, index, ms }: Test,
+  mutant: number,
+): Promise<'passed' | 'failed' | 'late'> {
   const request: Request = { file, index, mutant }
-  return (await tests.ask(request, 10_000 + 10 * ms)).passed
+  const { passed, error } = await tests.ask(request, 10_000 + 10 * ms)
+  if (passed) return 'passed'
+  return error === 'timeout' ? 'late' : 'failed'
 }
 
 /** By their text and not by their number, so that a sample stays the same while other places change. */

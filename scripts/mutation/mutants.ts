@@ -12,6 +12,8 @@ export interface Mutant {
   isStatement: boolean
   /** Evaluated once, when the module is loaded. */
   isStatic: boolean
+  /** The outermost function around it. */
+  within: string | undefined
   /** Readable: `>=` becomes `>`. */
   line: number
   was: string
@@ -55,7 +57,7 @@ const sqlOperators: Record<string, string> = {
 
 export function mutantsOf(file: string, source: string): Mutant[] {
   const found: Mutant[] = []
-  visit(parse(file, source), false, (node, isInFunction) =>
+  visit(parse(file, source), undefined, (node, within) =>
     mutate(node, source, (whole, start, end, replacement) => {
       found.push({
         file,
@@ -63,7 +65,8 @@ export function mutantsOf(file: string, source: string): Mutant[] {
         end: whole.end,
         replacement: source.slice(whole.start, start) + replacement + source.slice(end, whole.end),
         isStatement: whole.type === 'ExpressionStatement',
-        isStatic: !isInFunction,
+        isStatic: within === undefined,
+        within,
         line: source.slice(0, start).split('\n').length,
         was: source.slice(start, end),
         becomes: replacement,
@@ -148,7 +151,7 @@ export function instrumented(file: string, source: string, mutants: readonly (Mu
 
 function startsOfStatements(program: Node): number[] {
   const starts: number[] = []
-  visit(program, false, ({ type, body, consequent }) => {
+  visit(program, undefined, ({ type, body, consequent }) => {
     const list = type === 'SwitchCase' ? consequent : body
     if (!Array.isArray(list)) return
     for (const one of list as Node[]) if (one.type === 'ExpressionStatement') starts.push(one.start)
@@ -163,17 +166,21 @@ function parse(file: string, source: string): Node {
 }
 
 /** Types are erased before anything runs, so nothing in them can be wrong. */
-function visit(node: Node, isInFunction: boolean, see: (node: Node, isInFunction: boolean) => void): void {
+function visit(node: Node, within: string | undefined, see: (node: Node, within: string | undefined) => void): void {
   if (/^TS(?!AsExpression|SatisfiesExpression|NonNullExpression)|^Import|^Export(All|Specifier)/.test(node.type)) return
-  see(node, isInFunction)
-  const isFunction = /Function/.test(node.type)
+  see(node, within)
+  const inside = within ?? (/Function/.test(node.type) ? nameOf(node) : undefined)
   for (const [field, value] of Object.entries(node)) {
     if (field === 'typeAnnotation' || field === 'typeArguments' || field === 'returnType') continue
     if (field === 'key' && node['computed'] !== true) continue
     for (const child of Array.isArray(value) ? value : [value]) {
-      if (isNode(child)) visit(child, isInFunction || isFunction, see)
+      if (isNode(child)) visit(child, inside, see)
     }
   }
+}
+
+function nameOf({ id }: Node): string {
+  return isNode(id) ? String(id['name']) : ''
 }
 
 function isNode(value: unknown): value is Node {

@@ -28,7 +28,7 @@ for (const [what, settings, expected] of [
     { tools: [{ ...open, repeatable: true }], hooks: { beforeTool: () => ({ deny: 'no' }) } },
     ['failed', false],
   ],
-] as [string, Partial<RunSettings>, unknown[]][]) {
+] as [string, Partial<RunSettings>, [string, boolean]][]) {
   test(`a call that ${what} is recorded as ${expected[0]}, and with whether it may be repeated`, async () => {
     const recorded: unknown[] = []
     const store = storeWith((inner) => ({
