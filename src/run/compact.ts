@@ -33,7 +33,7 @@ export interface Compacted {
   spent: Spending[]
 }
 
-export type Spending = Pick<Exchange, 'usage' | 'cost'>
+type Spending = Pick<Exchange, 'usage' | 'cost'>
 
 export interface CompactionOptions {
   why: string

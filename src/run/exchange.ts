@@ -9,7 +9,7 @@ import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
 import type { Part } from '../core/message.ts'
-import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import type { Usage } from '../core/usage.ts'
 import type { Assembled } from '../context/assemble.ts'
 import { compactionData } from '../context/overlay-codec.ts'
 import { forecastNote, type Forecast } from '../context/forecast.ts'
@@ -22,7 +22,6 @@ import { carriesMedia } from '../store/media.ts'
 import type { ExchangeEnd, FinishedExchange } from '../store/store.ts'
 import { ask } from './ask.ts'
 import { outcomeOf } from './close-interrupted.ts'
-import type { Spending } from './compact.ts'
 import { rememberField } from './field-memory.ts'
 import { addOverlay } from './known-overlays.ts'
 import { journaling, type Journal } from './journal.ts'
@@ -33,20 +32,17 @@ import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
   const tried = new Set<Remedy>()
-  const others: Spending[] = []
   for (let planOptions: PlanOptions = {}; ;) {
     // A request written by a client cannot be corrected: after a refusal it is written from the log.
     const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
     const planned = await planRequest(run, history, { ...planOptions, isVerbatim: verbatim !== undefined })
     const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, planned, step)
-    others.push(...planned.spent)
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
     const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
-    if (!remedy || tried.has(remedy) || run.signal.aborted) return withSpending(finished, others)
+    if (!remedy || tried.has(remedy) || run.signal.aborted) return finished
     tried.add(remedy)
     const next = await apply(remedy, run, history, planned, finished.exchange.failure)
-    if (!next) return withSpending(finished, others)
-    others.push(finished.exchange)
+    if (!next) return finished
     planOptions = { ...planOptions, ...next }
   }
 }
@@ -288,17 +284,6 @@ const tighter = 0.6
 
 function isOf({ message }: Entry, provider: string): boolean {
   return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
-}
-
-/** The total cost of the step, including failed attempts and summaries. */
-function withSpending(finished: FinishedExchange, others: readonly Spending[]): FinishedExchange {
-  const { usage = noUsage, cost } = finished.exchange
-  const all = others.filter((one) => one.usage)
-  if (all.length === 0) return finished
-  const total = all.reduce((sum, one) => addUsage(sum, one.usage ?? noUsage), usage)
-  const costs = [cost, ...all.map((one) => one.cost)].filter((one) => one !== undefined)
-  const summed = costs.length > 0 && { cost: costs.reduce((sum, one) => sum + one, 0) }
-  return { ...finished, exchange: { ...finished.exchange, usage: total, ...summed } }
 }
 
 function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {

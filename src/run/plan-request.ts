@@ -35,7 +35,7 @@ import {
 import { cachePriceOf, cacheTtlFor, type CachePrice } from '../context/price-ratio.ts'
 import { proposalData, readDecisions } from '../context/overlay-codec.ts'
 import { sharedTokens } from '../context/shared-prefix.ts'
-import { compactHistory, type Spending } from './compact.ts'
+import { compactHistory } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
 import { addOverlay, overlaysOf } from './known-overlays.ts'
@@ -53,8 +53,6 @@ export interface PlannedRequest {
   state?: UsableState
   /** Whether the provider should store the reply to continue from it. */
   keep: boolean
-  /** The cost of preparing the request, such as for a summary. */
-  spent: Spending[]
 }
 
 export interface PlanOptions {
@@ -92,7 +90,7 @@ export async function planRequest(
   let draft = offered ? withRecall(plain) : plain
   let facts = gather(run, draft, settings, history, exchanges, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
-  const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
+  const decisions = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
   if (hasRoom && !offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
     draft = withRecall(plain)
     facts = gather(run, draft, settings, history, exchanges, overlays)
@@ -125,7 +123,6 @@ export async function planRequest(
     past: facts.past,
     ...(state && prepared.context.state && { state }),
     keep,
-    spent,
   }
 }
 
@@ -183,20 +180,14 @@ function gather(
   return { settings, past, cache, ttl, limit, headTokens, head }
 }
 
-interface Decided {
-  decisions: Decisions
-  spent: Spending[]
-}
-
 async function decide(
   run: RunContext,
   draft: RunDraft,
   { settings, past, cache, limit, headTokens }: Facts,
   history: readonly Entry[],
   look: boolean,
-): Promise<Decided> {
+): Promise<Decisions> {
   let { decisions } = draft
-  const spent: Spending[] = []
   const { provider, model } = draft.target
   const fixed = {
     settings,
@@ -220,7 +211,7 @@ async function decide(
   if (!fits()) await record(proposeFoldForSize(situation()))
   if (settings.atLimit !== 'cut' && !fits()) await summarise('the history exceeds the limit of the model')
   if (!fits()) await record(proposeCutForSize(situation()))
-  return { decisions, spent }
+  return decisions
 
   async function record(proposal: Proposal | undefined): Promise<void> {
     if (!proposal) return
@@ -242,7 +233,6 @@ async function decide(
     if (!made) return
     decisions = { ...decisions, compactions: [...decisions.compactions, made.decision] }
     view = baseView({ ...draft, decisions })
-    spent.push(...made.spent)
   }
 }
 

@@ -5,6 +5,7 @@ import { textOf } from '../../src/core/message.ts'
 import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import type { PolicySettings } from '../../src/settings/policy.ts'
 import type { EmulatorOptions, ResponderInput } from '../../src/testing.ts'
+import { start } from './chatting.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
 
 /** What a request for a summary gives to read; nothing where it asks for something else. */
@@ -346,19 +347,24 @@ test('a history that is too long even when folded is summarised by itself, once'
   assert.ok(chat.events.every((event) => event.type !== 'reply-event' || !JSON.stringify(event).includes('SUMMARY')))
 })
 
-test('the cost of a summary is part of the cost of the step', async () => {
-  const chat = await talk(
-    { model: 'deepseek/deepseek-v4-flash', policy: { preset: 'full', compaction: { every: 3, keep: 2 } } },
-    summarising,
+test('the usage and the cost of a summary are part of those of the run', async () => {
+  const { chat, synapse } = await start(
+    {
+      model: 'deepseek/deepseek-v4-flash',
+      tools: [],
+      policy: { preset: 'full', compaction: { every: 3, keep: 2, native: false } },
+    },
+    { emulation: summarising },
   )
-  const steps = []
-  for (let i = 0; i < 8; i++) steps.push(await chat.say('Tell me more.'))
-  const total = (exchanges: readonly Exchange[]) => {
+  const runs: Pick<Exchange, 'usage' | 'cost'>[] = []
+  for (let i = 0; i < 8; i++) runs.push(await chat.send('Tell me more.').ended)
+  const total = (exchanges: readonly Pick<Exchange, 'usage' | 'cost'>[]) => {
     const inputs = exchanges.reduce((sum, { usage }) => sum + (usage?.input ?? 0), 0)
     return [inputs, exchanges.reduce((sum, { cost = 0 }) => sum + cost, 0).toFixed(9)]
   }
-  assert.deepEqual(total(steps), total(await chat.exchanges()))
-  assert.ok((await chat.overlays('compaction')).length >= 2, 'every three user messages')
+  assert.deepEqual(total(runs), total((await synapse.store.exchanges('local', chat.id)).items))
+  const made = (await synapse.store.overlays('local', chat.id)).filter(({ kind }) => kind === 'compaction')
+  assert.ok(made.length >= 2, 'every three user messages')
 })
 
 test('the request for a summary fits, however long the history is', async () => {

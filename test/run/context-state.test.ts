@@ -189,6 +189,10 @@ for (const who of stateful) {
     assert.deepEqual(outcomes.slice(0, 2), ['done', 'state-lost'])
     await chat.say('Hello.')
     assert.notEqual(who.idIn(chat.bodies().at(-1) ?? {}), undefined, 'and continues from there')
+    await chat.fork(2)
+    const { length } = chat.bodies()
+    await chat.say('Another way.')
+    assert.deepEqual(chat.bodies().slice(length).map(who.idIn), [undefined], 'what was lost is not tried again')
   })
 
   test(`${name} gets no id of another branch`, async () => {

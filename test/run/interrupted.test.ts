@@ -9,6 +9,7 @@ import { noUsage } from '../../src/core/usage.ts'
 import { argsHashOf } from '../../src/run/approval.ts'
 import { closeInterrupted, stepBack } from '../../src/run/close-interrupted.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { clock, start } from './chatting.ts'
 
 const owner = 'ada'
@@ -60,6 +61,34 @@ test('a reply whose end was journaled is complete, with its usage', async () => 
   await closeInterrupted(place, true)
   const closed = await store.exchange(owner, opened.id)
   assert.deepEqual([closed?.outcome, closed?.usage?.input, closed?.usage?.output], ['done', 3, 2])
+})
+
+test('a reply of a run without a journal is read from its stream, without the events of other requests', async () => {
+  const { store, place, conversationId, opened, head } = await killed()
+  const line = (event: ReplyEvent, exchangeId = opened.id) => JSON.stringify({ type: 'reply-event', exchangeId, event })
+  const delta = (text: string): ReplyEvent => ({ type: 'part-delta', index: 0, text })
+  const ofStreams: [string, string[]][] = [
+    ['own', begun.map((event) => line(event))],
+    ['other', begun.map((event) => line(event, 'another'))],
+  ]
+  for (const [streamId, events] of ofStreams) {
+    const { epoch, next } = await store.openStream(owner, conversationId, streamId)
+    const others = [
+      JSON.stringify({ type: 'request', exchangeId: opened.id, event: delta(' not this') }),
+      line(delta(` nor ${opened.id}`), 'another'),
+    ]
+    const lines = [...events, ...others, ...(streamId === 'own' ? [line(delta(' it'))] : [])]
+    await store.appendStreams([{ owner, streamId, epoch, offset: next, events: lines }])
+  }
+  // In several parts.
+  const short = {
+    ...store,
+    stream: (...[who, id, from]: Parameters<Store['stream']>) => store.stream(who, id, from, 2),
+  }
+  assert.equal(await closeInterrupted({ ...place, store: short }, true), true)
+  const entry = await store.entry(owner, (await head()) ?? '')
+  assert.equal(textOf(entry?.message.parts ?? []), 'Half of it')
+  assert.equal((await store.exchange(owner, opened.id))?.outcome, 'interrupted')
 })
 
 test('an exchange without a reply ends, and writes no empty message', async () => {

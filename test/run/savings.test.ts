@@ -10,7 +10,7 @@ import { leftOut, usageOf } from '../../src/run/usage.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createEmulator } from '../../src/testing.ts'
-import { clockTool, talk } from './talking.ts'
+import { clockTool, talk, type Talk } from './talking.ts'
 
 const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
 const about = { cached: 0, head: '0123456789ab', ttl: '5m' as const }
@@ -81,6 +81,35 @@ test('what should be cached is forecast the same by a process that has not sent 
   const { explained: anew } = await chat.look()
   assert.ok(explained.cached > 0)
   assert.equal(anew.cached, explained.cached)
+})
+
+test('what should be cached is forecast from the last request of the same model and branch, whichever came last', async () => {
+  const [model, other] = ['anthropic/claude-opus-5', 'openai/gpt-5.6']
+  for (const [what, prepare] of Object.entries<(chat: Talk) => Promise<unknown>>({
+    'another model in between': (chat) => chat.say('Hello.', { model: other }),
+    'another request of another model': async (chat) => {
+      await chat.say('Hello.', { model: other })
+      await chat.say('Hello again.', { model })
+      await chat.say('And again.', { model: other })
+    },
+    'an earlier place': (chat) => chat.fork(chat.history.length - 4),
+    'another branch': async (chat) => {
+      await chat.fork(chat.history.length - 4)
+      await chat.say('Another way.')
+    },
+    'another system prompt': (chat) => chat.say('Hello.', { system: 'Be brief.' }),
+  })) {
+    const chat = await talk({ model, tools: [clockTool], result: () => 'noon '.repeat(1200), policy: 'full' })
+    for (let i = 0; i < 3; i++) await chat.say('What time is it?')
+    await prepare(chat)
+    for (const asked of [model, other]) {
+      const known = (await chat.look({ model: asked })).explained.cached
+      const history = [...chat.history]
+      chat.history.splice(0, Infinity, ...structuredClone(history))
+      assert.equal((await chat.look({ model: asked })).explained.cached, known, `${what}: ${asked}`)
+      chat.history.splice(0, Infinity, ...history)
+    }
+  }
 })
 
 test('usage is the sum of all requests, by model and with those of sub-agents, the most expensive first', async () => {
