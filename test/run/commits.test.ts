@@ -112,6 +112,7 @@ const scenarios: Record<string, Scenario> = {
     emulation: oneCall,
     outcome: 'stopped',
   },
+  'a hook before a call': { settings: { hooks: { beforeTool: () => undefined } }, emulation: oneCall, outcome: 'done' },
   'an abort': { emulation: oneCall, meanwhile: (run) => run.abort(), outcome: 'cancelled' },
   'a message meanwhile': { emulation: oneCall, meanwhile: (run) => run.steer('And the date?'), outcome: 'done' },
   'an answer composed by another model': {
@@ -167,15 +168,23 @@ for (const [what, scenario] of Object.entries(scenarios)) {
         early.push(...unfinished())
         return emulation?.reply?.(...given)
       }
-      const { afterReply } = settings?.hooks ?? {}
+      const { afterReply, beforeTool } = settings?.hooks ?? {}
       const hooks: Hooks = {
-        afterReply(about) {
-          early.push(...unfinished())
-          return afterReply?.(about)
-        },
+        ...(afterReply && {
+          afterReply(about) {
+            early.push(...unfinished())
+            return afterReply(about)
+          },
+        }),
+        ...(beforeTool && {
+          beforeTool(about) {
+            early.push(...unfinished())
+            return beforeTool(about)
+          },
+        }),
       }
       const { chat, emulator } = await start(
-        { model: 'openai/gpt-5.6', ...settings, tools: running, ...(afterReply && { hooks }) },
+        { model: 'openai/gpt-5.6', ...settings, tools: running, hooks },
         { store, emulation: { ...emulation, reply } },
       )
       await chat.send('Hello.').ended

@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { RunEvent } from '../../src/core/event.ts'
 import { isObject } from '../../src/core/json.ts'
 import { textOf } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import type { Conversation } from '../../src/run/conversation.ts'
+import { openMemoryStore, openSqliteStore } from '../../src/index.ts'
 import { clock, collect, only, start } from './chatting.ts'
 
 const model = 'anthropic/claude-opus-5'
@@ -67,13 +69,29 @@ test('a message sent during a run reaches the model with its next request', asyn
   }
   const { chat, emulator } = await start({ model, tools: [steering] })
   const run = chat.send('What time is it?')
-  await run.ended
+  const events = await collect(run)
   assert.deepEqual(await said(chat), ['What time is it?', 'How many messages did you get?'])
+  assert.deepEqual(
+    only(events, 'message').map(({ entryId }) => entryId),
+    (await chat.history()).slice(1).map(({ id }) => id),
+    'each message that is new to the caller is reported',
+  )
   assert.deepEqual(
     (await chat.history()).map(({ message }) => message.role),
     ['user', 'assistant', 'tool', 'user', 'assistant'],
   )
   assert.equal(emulator.requests.length, 2)
+})
+
+test('a run says at which message it starts: the new one, or the last', async () => {
+  for (const store of [await openMemoryStore(), await openSqliteStore(':memory:')]) {
+    const { chat } = await start({ model, tools: [] }, { store })
+    const started = async (run: AsyncIterable<RunEvent>) => only(await collect(run), 'run-start')[0]?.entryId
+    assert.equal(await started(chat.send('One.')), (await chat.history())[0]?.id)
+    assert.equal(await started(chat.send('Two.')), (await chat.history())[2]?.id)
+    assert.equal(await started(chat.resume()), (await chat.history())[3]?.id)
+    await store.close()
+  }
 })
 
 test('a message that is sent during the last reply is answered in the same run', async () => {
