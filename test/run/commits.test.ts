@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool, openMemoryStore, openSqliteStore, openSynapse, type Run, type UserInput } from '../../src/index.ts'
+import { PendingWrites } from '../../src/run/pending-writes.ts'
 import type { Hooks, RunSettings } from '../../src/settings/run.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { EmulatorOptions } from '../../src/testing.ts'
@@ -295,3 +296,18 @@ function watchCommits(t: TestContext, happened: string[]): void {
     syncBuiltinESMExports()
   })
 }
+
+test('what is written while earlier writes are waited for is waited for next, and its error is not lost', async () => {
+  const pending = new PendingWrites({ now: () => 0 })
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const reported: string[] = []
+  pending.add(first.promise, () => reported.push('first'))
+  const settled = pending.settled()
+  pending.add(second.promise, () => reported.push('second'))
+  first.resolve()
+  await settled
+  assert.deepEqual(reported, ['first'])
+  second.reject(new Error('disk full'))
+  await assert.rejects(pending.settled(), /disk full/)
+  assert.deepEqual(reported, ['first'])
+})

@@ -60,6 +60,15 @@ test('recall is offered as soon as something is folded, and every number that a 
   }
 })
 
+test('recall is offered once a summary has replaced something', async () => {
+  const { chat, bodies } = await chatWith({ preset: 'full', compaction: { keep: 1, native: false } })
+  for (const text of ['My name is Ada.', 'I live in London.', 'I write programs.']) await chat.send(text).ended
+  assert.deepEqual(toolNames(bodies().at(-1)), ['read', 'long'])
+  assert.ok(await chat.compact())
+  await chat.send('Who am I?').ended
+  assert.deepEqual(toolNames(bodies().at(-1)), ['read', 'long', 'recall'])
+})
+
 test('a policy without recall never offers it', async () => {
   const { chat, bodies } = await chatWith({ maxToolTurns: 1, step: 1, recall: false })
   await useTools(chat, 4)

@@ -23,7 +23,10 @@ describe('recall', () => {
         },
       ],
     },
-    reply('done', { type: 'refusal', text: 'no' }, { type: 'compaction', text: 'c' }, onePixel),
+    reply('done', { type: 'refusal', text: 'no' }, { type: 'compaction', text: 'c' }, onePixel, {
+      ...onePixel,
+      name: 'cat.png',
+    }),
     {
       role: 'tool',
       parts: [
@@ -73,7 +76,7 @@ describe('recall', () => {
       entry: 'e3',
       role: 'assistant',
       at: '',
-      text: 'done\nno\nc\n[image/png]',
+      text: 'done\nno\nc\n[image/png]\n[image/png cat.png]',
     })
     assert.equal((await ask({ id: 'e0' }))['text'], 'q', 'even under the name of a number')
     assert.equal((await ask({ entry: 'e1' }))['text'], 'read was called with {"path":"p"}')
