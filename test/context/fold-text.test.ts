@@ -20,6 +20,7 @@ import {
 import { wholeView } from '../../src/context/view.ts'
 import type { FoldStyle } from '../../src/settings/policy.ts'
 import { call, calls, failure, onePixel, reply, result, user } from '../histories.ts'
+import fc, { runs } from '../property.ts'
 
 const done = result('c', 'abc').parts[0] as ToolResultPart
 
@@ -348,6 +349,30 @@ describe('the words of a fold', () => {
     for (const [list, at] of [...rows, ...rows.toReversed()]) {
       assert.deepEqual(words(list, at), words(structuredClone(list), at), `${list.length} ${at.join()}`)
     }
+  })
+
+  test('are the same whichever branches and folds of the history were processed before', () => {
+    const vocabulary = ['x_1', 'y_2', 'z_3', 'w_4']
+    const turnOf = (i: number, shift: number) => [
+      ...about(`t${i}`, `own_${i}`, vocabulary[(i + shift) % 4] ?? '', vocabulary[(3 * i + shift) % 4] ?? ''),
+      reply(`after ${vocabulary[(i + 2 * shift) % 4]}`),
+    ]
+    const start = [user('q'), ...[0, 1, 2].flatMap((i) => turnOf(i, 0))]
+    const branches = [1, 2].map((shift) => [...start, ...[3, 4, 5].flatMap((i) => turnOf(i, shift))])
+    const step = fc.record({ branch: fc.nat(1), later: fc.array(fc.nat(9), { minLength: 1, maxLength: 6 }) })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 8 }), (steps) => {
+        const own = structuredClone(branches)
+        // A branch shares the messages before the fork.
+        own[1]?.splice(0, start.length, ...(own[0] ?? []).slice(0, start.length))
+        for (const { branch, later } of steps) {
+          const history = own[branch] ?? []
+          const at = later.map((more, i) => 3 * i + 2 + more)
+          assert.deepEqual(words(history, at), words(structuredClone(history), at))
+        }
+      }),
+      { numRuns: runs(60) },
+    )
   })
 
   test('are looked for in texts, refusals, summaries, arguments and results, and nowhere else', () => {
