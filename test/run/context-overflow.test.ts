@@ -41,6 +41,18 @@ const tooLong = {
   error: { type: 'invalid_request_error', message: 'prompt is too long: 250000 tokens > 200000 maximum' },
 }
 
+test('two messages that are too long together are tried again, with less', async () => {
+  const chat = await talk({ model: 'anthropic/claude-opus-5', policy: { preset: 'full', atLimit: 'cut' } })
+  chat.emulator.order({
+    status: 400,
+    body: { type: 'error', error: { type: 'invalid_request_error', message: 'No.' } },
+  })
+  assert.equal((await chat.say('word '.repeat(500))).outcome, 'failed')
+  chat.emulator.order({ status: 400, body: tooLong })
+  assert.equal((await chat.say('Hello.')).outcome, 'done')
+  assert.equal(chat.bodies().length, 3)
+})
+
 test('once a part of the reply has arrived, its request is not corrected', async () => {
   for (const [fault, requests] of [
     [{ status: 400, body: tooLong }, 2],

@@ -4,6 +4,7 @@ import { SynapseError } from '../../src/core/error.ts'
 import type { ReplyEvent } from '../../src/core/event.ts'
 import { journaling } from '../../src/run/journal.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { clock, outcomeOf, start } from './chatting.ts'
 
 const away = () => new SynapseError({ kind: 'storage', code: 'unavailable', message: 'The database is away.' })
@@ -76,4 +77,20 @@ test('a tool whose start cannot be recorded is not run, and the run fails', asyn
   const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [tool] }, { store: failing })
   assert.match(await outcomeOf(chat.send('What time is it?')), /^failed: .*The database is away/)
   assert.equal(runs, 0)
+})
+
+test('nothing of a reply is journaled after the reply itself is stored', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const inner = openMemoryStore()
+  const written: string[] = []
+  const store: Store = {
+    ...inner,
+    journal: (...given) => (written.push('journal'), inner.journal(...given)),
+    finishExchange: (...given) => (written.push('reply'), inner.finishExchange(...given)),
+  }
+  const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [] }, { store })
+  assert.equal((await chat.send('Hello.').ended).outcome, 'done')
+  t.mock.timers.tick(10_000)
+  await new Promise(setImmediate)
+  assert.equal(written.at(-1), 'reply')
 })
