@@ -86,6 +86,7 @@ describe('media', () => {
     const pdf: MediaPart = { type: 'media', mediaType: 'application/pdf', data: { kind: 'url', url: 'u' } }
     assert.equal(tokensBeyond([user(pdf)], { base: 258 }), 0)
     assert.equal(tokensBeyond([user(pdf)], { base: 258, page: 258 }), 258 - 1600)
+    assert.equal(tokensBeyond([user(pdf)], undefined), 0)
   })
 
   test('beyond a number of bytes for a request are left out, the oldest first, down to half', () => {
