@@ -11,8 +11,6 @@ const pieceSize = 32_768
 const leastSize = 4096
 /** If a message is too long for a piece, the piece before it may be as small as this. */
 const smallestSize = 512
-/** Up to here pieces are as small as possible: each body of a growing conversation stores its last one again. */
-const smallUpTo = 8 * pieceSize
 /** In JSON, and never inside of a text, where quotes are escaped: between two messages, and after the last one. */
 const endsOfMessages = [Buffer.from('},{"'), Buffer.from('}],"')]
 
@@ -113,11 +111,15 @@ function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): 
   return pieces.slice(0, Math.max(0, changed))
 }
 
-/** At the end of a message, if there is one. */
+/**
+ * At the end of a message, if there is one. Each body of a growing conversation stores its last piece again, so the
+ * pieces at its end are small. Those before it are large: each of them is one more row for every body.
+ */
 function endOfPiece(bytes: Buffer, start: number): number {
   const most = Math.min(bytes.length, start + pieceSize)
   if (most - start <= leastSize) return most
-  const first = start < smallUpTo ? endIn(bytes, start + leastSize, most, 'first') : undefined
+  const isAtEnd = start + pieceSize >= bytes.length
+  const first = isAtEnd ? endIn(bytes, start + leastSize, most, 'first') : undefined
   return first ?? endIn(bytes, start + smallestSize, most, 'last') ?? most
 }
 

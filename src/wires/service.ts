@@ -79,6 +79,8 @@ export interface WireService {
 
 export interface WireDoor {
   writer(): Promise<(profile: StreamProfile) => StreamWriter>
+  /** The field of a body that lists the messages. */
+  listField: string
   /** The list of models in its own format. */
   models: ModelForm
   /** The client's id of a call, from its 24 unique letters; `call_` and the letters by default. */

@@ -1,9 +1,11 @@
 // A body that continues an earlier one is parsed as if it were the first.
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'
 import { parseBody } from '../../src/server/doors/known-bodies.ts'
+import { tokenPrefix } from '../../src/wires/shared/sealed-token.ts'
 import fc from '../property.ts'
 
 const text = 'A message that is long enough to be remembered, with "quotes", a \\ and – other – letters. '.repeat(4)
@@ -16,12 +18,12 @@ const turns = (from: number, to: number) =>
 /** Bodies of at least 16 KB are remembered. */
 const first = turns(0, 60)
 
-function parsed(body: string | Uint8Array): ReturnType<typeof parseBody> {
-  return parseBody(Buffer.from(body as string), true)
+function parsed(body: string | Uint8Array, field = 'messages'): ReturnType<typeof parseBody> {
+  return parseBody(Buffer.from(body as string), field, true)
 }
 
 function itemsOf(body: string, field = 'messages'): Json[] {
-  return parsed(body).value[field] as Json[]
+  return parsed(body, field).value[field] as Json[]
 }
 
 test('the elements of an earlier body are the same objects, and the rest is as it was sent', () => {
@@ -35,8 +37,8 @@ test('the elements of an earlier body are the same objects, and the rest is as i
 
 test('a body that is not to be kept is not remembered', () => {
   const body = Buffer.from(JSON.stringify({ model: 'private', messages: first }))
-  const one = parseBody(body, false).value['messages'] as Json[]
-  const two = parseBody(body, false).value['messages'] as Json[]
+  const one = parseBody(body, 'messages', false).value['messages'] as Json[]
+  const two = parseBody(body, 'messages', false).value['messages'] as Json[]
   assert.deepEqual(two, one)
   assert.notEqual(two[0], one[0])
 })
@@ -46,6 +48,42 @@ test('only the 64 most recent bodies are held', () => {
   const before = Array.from({ length: 65 }, (_, n) => itemsOf(bodyOf(n))[0])
   assert.equal(itemsOf(bodyOf(1))[0], before[1])
   assert.notEqual(itemsOf(bodyOf(0))[0], before[0])
+})
+
+test('the bodies that are held have 32 MB together, and the oldest are given up first', () => {
+  const large = JSON.stringify([{ role: 'user', content: 'x'.repeat(11_000_000) }])
+  const bodyOf = (n: number) => `{"model":"large ${n}","messages":${large}}`
+  const before = [0, 1].map((n) => itemsOf(bodyOf(n))[0])
+  assert.equal(itemsOf(bodyOf(0))[0], before[0])
+  assert.equal(itemsOf(bodyOf(1))[0], before[1])
+  const third = itemsOf(bodyOf(2))[0]
+  assert.notEqual(itemsOf(bodyOf(0))[0], before[0])
+  assert.equal(itemsOf(bodyOf(2))[0], third)
+})
+
+test('the digest of a body, and whether it has a token, do not depend on the bodies before it', () => {
+  const digestOf = (text: string, body: string) => createHash('sha256').update(text).update(body).digest('base64url')
+  const bodyOf = (to: number, more: object) => JSON.stringify({ model: 'm', messages: turns(0, to), ...more })
+  const token = `${tokenPrefix}${'A'.repeat(44)}`
+  const bodies = [
+    bodyOf(60, {}),
+    bodyOf(62, { top_p: 1 }),
+    bodyOf(62, { top_p: 1 }),
+    bodyOf(62, { user: token }),
+    bodyOf(64, {}),
+    JSON.stringify({ model: 'm', messages: [...turns(0, 64), { role: 'assistant', content: token }] }),
+    JSON.stringify({
+      model: 'm',
+      messages: [...turns(0, 64), { role: 'assistant', content: token }, ...turns(65, 67)],
+    }),
+    bodyOf(66, {}),
+  ]
+  for (const [i, body] of bodies.entries()) {
+    const { digest, hasToken } = parsed(body)
+    for (const text of ['/v1/one\n', i % 3 === 0 ? '/v1/other\n' : '/v1/one\n'])
+      assert.equal(digest(text), digestOf(text, body))
+    assert.equal(hasToken, body.includes(tokenPrefix))
+  }
 })
 
 test('the place of the model is found wherever it is', () => {
@@ -108,7 +146,7 @@ test('any growing list is parsed as JSON.parse does', () => {
         for (const items of [[], ...added]) {
           list.push(...items)
           const body = JSON.stringify({ ...head, [field]: list, ...tail }, null, space)
-          assert.deepEqual(parsed(body).value, JSON.parse(body))
+          assert.deepEqual(parsed(body, field).value, JSON.parse(body))
         }
       },
     ),

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Message, Reply } from '../../core/message.ts'
 import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
+import { hasOne } from '../../context/prefix-memo.ts'
 import { historyAsText, summaryPrompt, usualBudget } from '../../context/summary.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
@@ -63,7 +64,7 @@ export async function compactBody(
 
 /** The messages with summaries in place of the items that represent them. Other items are not changed. */
 export async function withSummaries(store: Store, owner: string, messages: Message[]): Promise<Message[]> {
-  if (!messages.some(isCompaction)) return messages
+  if (!hasCompaction(messages)) return messages
   const out: Message[] = []
   for (const message of messages) {
     const summary = isCompaction(message) ? await summaryIn(store, owner, message) : undefined
@@ -76,6 +77,8 @@ export async function withSummaries(store: Store, owner: string, messages: Messa
 function isCompaction(message: Message): message is Reply {
   return message.role === 'assistant' && message.parts.every(({ type }) => type === 'compaction')
 }
+
+const hasCompaction = hasOne(isCompaction)
 
 async function summaryIn(store: Store, owner: string, message: Reply): Promise<string | undefined> {
   const [token] = tokensIn(JSON.stringify(message.native))

@@ -1,8 +1,11 @@
 // Clients send their whole history with every request. Of a body that begins with the same bytes as an earlier one, only
-// the rest is parsed: the elements of its list before that are the same objects, and are not compared again either.
+// the rest is parsed, hashed and searched: the elements of its list before that are the same objects, and are not
+// compared again either.
 
+import { createHash, type Hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { badInput } from '../../core/error.ts'
+import { tokenPrefix } from '../../wires/shared/sealed-token.ts'
 import { parseJson } from '../body.ts'
 
 export interface ParsedBody {
@@ -10,6 +13,10 @@ export interface ParsedBody {
   value: JsonObject
   /** Where the value of the field `model` is, if there is one. */
   model?: Span | undefined
+  /** Whether it contains a token of ours. */
+  hasToken: boolean
+  /** The SHA-256 of a text and the body after it, as base64url. */
+  digest(before: string): string
 }
 
 interface Span {
@@ -27,6 +34,9 @@ interface Known {
   bytes: Buffer
   outline: Required<Outline>
   items: readonly Json[]
+  hasToken: boolean
+  /** The hash of a text and the bytes up to the end of the list, to be continued. */
+  hashed?: { before: string; state: Hash }
 }
 
 /** A shorter body is parsed as fast as it is compared. */
@@ -36,14 +46,43 @@ const most = { bodies: 64, size: 32_000_000 }
 /** The most recent ones first. They must not be changed. */
 let latest: Known[] = []
 
-/** `isCached`: the body may stay in memory for the next request. */
-export function parseBody(given: Uint8Array, isCached: boolean): ParsedBody {
+/**
+ * `field`: the one that lists the messages on the wire of the body. `isCached`: the body may stay in memory for the next
+ * request.
+ */
+export function parseBody(given: Uint8Array, field: string, isCached: boolean): ParsedBody {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
-  const before = bytes.length < least ? undefined : latest.find((one) => isBeginningOf(one, bytes))
-  const parsed = (before && parseRest(bytes, before)) ?? parseAll(bytes)
-  const { value, outline } = parsed
-  if (isCached && bytes.length >= least) remember({ bytes, value, outline }, before)
-  return { bytes, value, model: outline?.model }
+  const before = bytes.length < least ? undefined : latest.find((one) => isBeginningOf(one, field, bytes))
+  const rest = before && parseRest(bytes, before)
+  const { value, outline } = rest ?? parseAll(bytes, field)
+  const known = rest && before
+  const hasToken = holdsToken(bytes, known)
+  const own = isCached && bytes.length >= least ? knownOf({ bytes, value, outline }, hasToken) : undefined
+  if (own) remember(own, before)
+  return { bytes, value, model: outline?.model, hasToken, digest: (text) => digestOf(text, bytes, known, own) }
+}
+
+/** Whether a list is a longer version of this one: it has the same elements, and others after them. */
+export function isContinued(list: readonly Json[], by: readonly Json[]): boolean {
+  return beginnings.get(by)?.deref() === list
+}
+
+/** The list that each list continues. */
+const beginnings = new WeakMap<readonly Json[], WeakRef<readonly Json[]>>()
+
+function holdsToken(bytes: Buffer, known: Known | undefined): boolean {
+  const end = known?.outline.list?.end
+  return bytes.includes(tokenPrefix, end === undefined || known?.hasToken ? 0 : Math.max(0, end - tokenPrefix.length))
+}
+
+function digestOf(before: string, bytes: Buffer, known: Known | undefined, own: Known | undefined): string {
+  const continues = known?.hashed?.before === before
+  const start = continues ? (known.outline.list?.end ?? 0) : 0
+  const state = continues && known.hashed ? known.hashed.state.copy() : createHash('sha256').update(before)
+  const end = own?.outline.list?.end ?? start
+  state.update(bytes.subarray(start, end))
+  if (own) own.hashed = { before, state: state.copy() }
+  return state.update(bytes.subarray(end)).digest('base64url')
 }
 
 interface Parsed {
@@ -52,14 +91,15 @@ interface Parsed {
   outline: Outline | undefined
 }
 
-function parseAll(bytes: Buffer): Parsed {
+function parseAll(bytes: Buffer, field: string): Parsed {
   const value = parseJson(bytes).value as Json
   if (!isObject(value)) throw badInput('The body must be a JSON object.')
-  return { value, outline: outlineOf(bytes) }
+  return { value, outline: outlineOf(bytes, field) }
 }
 
-function isBeginningOf({ bytes, outline: { list } }: Known, body: Buffer): boolean {
-  return list !== undefined && body.length > list.end && bytes.compare(body, 0, list.end, 0, list.end) === 0
+function isBeginningOf({ bytes, outline: { list } }: Known, field: string, body: Buffer): boolean {
+  if (list?.field !== field || body.length <= list.end) return false
+  return bytes.compare(body, 0, list.end, 0, list.end) === 0
 }
 
 /** Undefined: everything has to be parsed, because there is an error, or a field that is there twice. */
@@ -77,30 +117,33 @@ function parseRest(bytes: Buffer, { items, outline: known }: Known): Parsed | un
     return undefined
   }
   const added = isObject(value) ? value[list.field] : undefined
-  const outline = outlineOf(bytes, known)
+  const outline = outlineOf(bytes, list.field, known)
   if (!isObject(value) || !Array.isArray(added) || !outline) return undefined
-  return { value: { ...value, [list.field]: [...items, ...added] }, outline }
+  const all = [...items, ...added]
+  beginnings.set(all, new WeakRef(items))
+  return { value: { ...value, [list.field]: all }, outline }
 }
 
-function remember({ bytes, value, outline }: Parsed & { bytes: Buffer }, before: Known | undefined): void {
+/** Undefined: it has no list that another body could continue. */
+function knownOf({ bytes, value, outline }: Parsed & { bytes: Buffer }, hasToken: boolean): Known | undefined {
   const { list, model } = outline ?? {}
   const items = list && value[list.field]
-  if (!list || !Array.isArray(items) || items.length === 0) return
+  if (!list || !Array.isArray(items) || items.length === 0) return undefined
+  return { bytes, items, outline: { list, model }, hasToken }
+}
+
+function remember(own: Known, before: Known | undefined): void {
   const others = latest.filter((one) => one !== before)
   let size = 0
-  latest = [{ bytes, items, outline: { list, model } }, ...others]
-    .slice(0, most.bodies)
-    .filter(({ bytes: held }) => (size += held.length) <= most.size)
+  latest = [own, ...others].slice(0, most.bodies).filter(({ bytes: held }) => (size += held.length) <= most.size)
 }
 
 const quote = 0x22
 const [backslash, comma] = [...Buffer.from('\\,')]
 const [openingBrace, closingBrace, openingBracket, closingBracket] = [...Buffer.from('{}[]')]
 
-const listNames = /^(?:messages|input|contents)$/
-
 /** Of an object that is known to be JSON. `known`: the outline of one with the same bytes up to the end of its list. */
-function outlineOf(bytes: Buffer, known: Outline = {}): Outline | undefined {
+function outlineOf(bytes: Buffer, field: string, known: Outline = {}): Outline | undefined {
   let { list } = known
   let model = known.model && list && known.model.end < list.start ? known.model : undefined
   let at = bytes.indexOf('{') + 1
@@ -118,9 +161,9 @@ function outlineOf(bytes: Buffer, known: Outline = {}): Outline | undefined {
     const start = skipSpace(bytes, skipSpace(bytes, end) + 1)
     // An escaped name may be that of another field.
     if (name.includes('\\') || name === list?.field || (name === 'model' && model)) return undefined
-    if (!list && listNames.test(name) && bytes[start] === openingBracket) {
+    if (!list && name === field && bytes[start] === openingBracket) {
       const { last, after } = endOfList(bytes, start + 1)
-      list = { field: name, start: start + 1, end: last }
+      list = { field, start: start + 1, end: last }
       at = after
     } else {
       at = endOfValue(bytes, start)

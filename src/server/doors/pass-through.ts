@@ -10,7 +10,6 @@ import { defaultFetch } from '../../transport/http.ts'
 import type { Fetch, FetchedBody, FetchedReply } from '../../transport/send.ts'
 import { loadService } from '../../wires/list.ts'
 import type { Operation, WireService } from '../../wires/service.ts'
-import { tokenPrefix } from '../../wires/shared/sealed-token.ts'
 import type { BodySink } from '../streamed-body.ts'
 import type { ParsedBody } from './known-bodies.ts'
 import type { Read } from './read-body.ts'
@@ -54,7 +53,7 @@ export async function verbatimFor(
   const { wire } = door
   const stream = operation.stream ?? request.stream
   if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
-  if (given.bytes.includes(tokenPrefix)) return {}
+  if (given.hasToken) return {}
   const { endpoint } = await server.endpoint(model.model, wire)
   const inPath = operation.model !== undefined
   // A stream that is one JSON array is written here.

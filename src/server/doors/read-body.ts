@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import { estimateHead } from '../../context/assemble.ts'
 import { sizesOf } from '../../context/count.ts'
 import type { Policy } from '../../settings/policy.ts'
-import { loadWire } from '../../wires/list.ts'
+import { loadService, loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
 import { readBody as readBytes } from '../body.ts'
 import type { ServerContext } from '../context.ts'
@@ -54,8 +54,9 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
   return { body, sent, name, model, request }
 }
 
-export async function jsonBody({ request, server, principal }: Visit): Promise<ParsedBody> {
-  return parseBody(await readBytes(request, server.limits.body), isCached(principal))
+export async function jsonBody({ request, server, principal, door }: Visit): Promise<ParsedBody> {
+  const [bytes, service] = await Promise.all([readBytes(request, server.limits.body), loadService(door.wire)])
+  return parseBody(bytes, service.door?.listField ?? '', isCached(principal))
 }
 
 /** Whether requests may stay in memory. */

@@ -67,16 +67,15 @@ async function inWordsOfApi<T>(
     return read()
   } catch (error) {
     if (asFailure(error).kind !== 'bad-input') throw error
-    const { refuse } = await loadWire(wire)
+    const [{ refuse }, { door }] = await Promise.all([loadWire(wire), loadService(wire)])
+    const isAboutList = new RegExp(`\\b${door?.listField ?? ''}\\b`)
     const issues = refuse(body, { provider, model: typeof body.model === 'string' ? body.model : '' })
-    const issue = issues.find(({ message, param }) => conversationField.test(param ?? message)) ?? issues[0]
+    const issue = issues.find(({ message, param }) => isAboutList.test(param ?? message)) ?? issues[0]
     if (!issue) throw error
     const { message, param } = issue
     throw badInput(param == null || message.includes(param) ? message : `${param}: ${message}`)
   }
 }
-
-const conversationField = /\b(?:messages|input|contents)\b/
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const special =

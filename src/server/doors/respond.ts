@@ -203,7 +203,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   if (stored?.items?.asksForCompaction(body) && !unchanged.verbatim) {
     return compacted(visit, read, { profile, service, items: stored.items })
   }
-  const key = answerKey(visit.url.pathname, given.bytes)
+  const key = answerKey(visit.url.pathname, given)
   const before = await undelivered(server.store, principal.owner, key)
   const again = before && (await repeated(visit, before, { profile, service, seal, stream }))
   if (again) return again

@@ -2,9 +2,9 @@
 // request within a while gets that answer, and nothing is paid twice. Once an answer was delivered, the same request is
 // a new one.
 
-import { createHash } from 'node:crypto'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { ParsedBody } from './known-bodies.ts'
 
 const kind = 'door-answer'
 const lifetimeMs = 10 * 60_000
@@ -27,8 +27,8 @@ export interface UndeliveredAnswer {
   replyId: string
 }
 
-export function answerKey(path: string, body: Uint8Array): string {
-  return createHash('sha256').update(`${path}\n`).update(body).digest('base64url')
+export function answerKey(path: string, body: Pick<ParsedBody, 'digest'>): string {
+  return body.digest(`${path}\n`)
 }
 
 /** The answer that the same request did not receive; it is returned once. */

@@ -56,6 +56,7 @@ export const anthropicMessagesService: WireService = {
   },
   readServerTool,
   door: {
+    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate }),

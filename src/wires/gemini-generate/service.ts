@@ -50,6 +50,7 @@ export const geminiGenerateService: WireService = {
   },
   readServerTool,
   door: {
+    listField: 'contents',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     keyInQuery: true,

@@ -30,6 +30,7 @@ export const mistralChatService: WireService = {
   prompt: chatPrompt,
   callId: (letters) => letters(9),
   door: {
+    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({

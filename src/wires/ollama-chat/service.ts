@@ -30,6 +30,7 @@ export const ollamaChatService: WireService = {
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,
   door: {
+    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ name, model: name, modified_at: noDate, size: 0, digest: '', details: {} }),

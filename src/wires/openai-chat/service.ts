@@ -41,6 +41,7 @@ export const openaiChatService: WireService = {
   complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
   chunks: (chunks, whole, incoming) => withGroqFields(withoutUnasked(chunks, incoming), whole, incoming),
   door: {
+    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
     codes: true,
