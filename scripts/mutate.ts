@@ -61,6 +61,7 @@ const caches = new Set([
   'src/context/assemble.ts estimateTool',
   'src/context/count.ts sizesOf',
   'src/context/count.ts rememberSizes',
+  'src/context/still-visible.ts nearest',
 ])
 
 interface Recorded {

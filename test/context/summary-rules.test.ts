@@ -36,6 +36,8 @@ describe('a summary', () => {
     assert.ok(short.startsWith(`${'x'.repeat(50)} … ${'x'.repeat(50)}\n`))
     const asked = plainSummary(wholeView([user('y'.repeat(5000))]), 1, undefined, 700)
     assert.ok(asked.endsWith(`The user said: ${'y'.repeat(100)} … ${'y'.repeat(100)}`))
+    const fits = plainSummary(wholeView([user('y'.repeat(200))]), 1, undefined, 700)
+    assert.ok(fits.endsWith(`The user said: ${'y'.repeat(200)}`))
     const room = 400 - lines.slice(0, 2).join('\n').length
     const fitting = lines.slice(2).filter((line) => line.length + 1 <= room).length > 0
     assert.equal(plainSummary(view, 5, undefined, 10).includes('[Tool use #4]'), fitting)

@@ -18,10 +18,10 @@ function nested(levels: number): Json {
 test('arguments nested deeper than 64 levels are sent as text, with a note', () => {
   const [fine, deep] = [{ a: nested(63) }, { a: nested(64) }]
   assert.deepEqual(wholeView([reply(call('a', 'tool', fine)), result('a', 'ok')]).notes, [])
-  const { messages, notes } = wholeView([reply(call('a', 'tool', deep)), result('a', 'ok')], 3)
+  const { messages, notes } = wholeView([user('q'), reply(call('a', 'tool', deep)), result('a', 'ok')], 3)
   const part = { ...call('a', 'tool'), malformed: JSON.stringify(deep) }
-  assert.deepEqual(messages[0]?.parts, [part])
-  assert.equal(notes[0]?.at, 'messages[3]')
+  assert.deepEqual(messages[1]?.parts, [part])
+  assert.equal(notes[0]?.at, 'messages[4]')
 })
 
 test('a refused field is left out of the parts of a user that only the provider can read, with a note', () => {
