@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import type { Message } from '../../src/core/message.ts'
 import { pair } from '../../src/context/pair.ts'
 import { call, calls, failure, onePixel, reply, result, user } from '../histories.ts'
@@ -249,6 +249,29 @@ test('a history that changes at its end is paired as if it were new', () => {
     assert.deepEqual(paired, pair(structuredClone(history)))
     assertPaired(paired.messages)
   }
+})
+
+test('a history is paired as if it were new, whichever beginnings of it were paired before', () => {
+  const made = [
+    () => user('q'),
+    () => reply('a'),
+    () => reply(calls('a')),
+    () => reply(calls('b', 'c')),
+    () => result('a', '1'),
+    () => result('b', '2'),
+    () => result('c', '3'),
+  ]
+  const step = fc.record({ from: fc.nat(12), more: fc.array(fc.nat(made.length - 1), { maxLength: 6 }) })
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 2, maxLength: 8 }), (steps) => {
+      let history: Message[] = [user('q')]
+      for (const { from, more } of steps) {
+        history = [...history.slice(0, 1 + from), ...more.map((index) => made[index]?.() ?? assert.fail())]
+        assert.deepEqual(pair(history), pair(structuredClone(history)))
+      }
+    }),
+    { numRuns: runs(300) },
+  )
 })
 
 test('an added or moved result is the same message each time', () => {
