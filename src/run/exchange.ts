@@ -78,7 +78,8 @@ async function attempt(
     notes: requestNotes,
     onOpen({ id, provider, model }) {
       if (!run.storesEvents) {
-        journal = journaling((offset, events) => store.journal(owner, id, offset, events, run.write()))
+        const write = (offset: number, events: ReplyEvent[]) => store.journal(owner, id, offset, events, run.write())
+        journal = journaling(write, run.pending !== undefined)
       }
       run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: requestNotes })
     },

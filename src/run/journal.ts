@@ -17,11 +17,17 @@ export interface Journal {
    * writing is slower than reading: the caller waits for it before it reads more.
    */
   push(event: ReplyEvent): Promise<unknown> | undefined
-  /** Waits for the current write, whatever its outcome, and drops the rest: the whole reply will be committed. */
+  /**
+   * Drops what was not passed to the store yet: the whole reply will be committed. Waits for the current write, whatever
+   * its outcome, unless the store writes in order: then the reply can be in the same commit.
+   */
   close(): Promise<void>
 }
 
-export function journaling(write: (offset: number, events: ReplyEvent[]) => Promise<unknown>): Journal {
+export function journaling(
+  write: (offset: number, events: ReplyEvent[]) => Promise<unknown>,
+  isOrdered: boolean = false,
+): Journal {
   let batch: ReplyEvent[] = []
   /** The last event of the batch, if it is a delta: one object for all deltas that follow each other. */
   let growing: Extract<ReplyEvent, { type: 'part-delta' }> | undefined
@@ -31,6 +37,7 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
   let writing: Promise<unknown> = Promise.resolve()
   let failed: { error: unknown } | undefined
   let waiting = 0
+  let closed = false
 
   return {
     push(event) {
@@ -49,8 +56,9 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
       return waiting > mostWaiting ? writing.catch(() => {}) : undefined
     },
     async close() {
+      closed = true
       clearTimeout(timer)
-      await writing.catch(() => {})
+      if (!isOrdered) await writing.catch(() => {})
     },
   }
 
@@ -62,8 +70,10 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
     growing = undefined
     size = 0
     offset += events.length
+    // The first one at once: the reply must not be committed before it.
+    const written = waiting === 0 ? write(from, events) : writing.then(() => (closed ? undefined : write(from, events)))
     waiting++
-    writing = writing.then(() => write(from, events)).finally(() => waiting--)
+    writing = written.finally(() => waiting--)
     writing.catch((error: unknown) => (failed = { error }))
   }
 }

@@ -58,6 +58,11 @@ test('a turn and each step with a tool wait for few commits, and everything repo
   // The last commit releases the lease; the first one also takes it.
   const step = 'commit disk tool commit disk request '
   assert.equal(happened.join(' '), `commit disk request ${step.repeat(3)}commit disk commit`)
+  // A reply that was journaled and has arrived whole by then is not waited for twice.
+  happened.length = 0
+  script.answer = 'x'.repeat(10_000)
+  assert.equal((await chat.send('Tell me more.').ended).outcome, 'done')
+  assert.equal(happened.join(' '), 'commit disk request commit disk commit')
 })
 
 /** What can happen in a run, and what it is then ended by. */

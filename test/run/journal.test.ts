@@ -70,6 +70,28 @@ test('each batch begins where the one before it ended', async () => {
   ])
 })
 
+test('a journal that is closed writes nothing more, and waits unless the store writes in order', async () => {
+  for (const isOrdered of [false, true]) {
+    const written: number[] = []
+    const first = Promise.withResolvers<void>()
+    const journal = journaling((from) => {
+      written.push(from)
+      return first.promise
+    }, isOrdered)
+    journal.push(batch)
+    assert.deepEqual(written, [0], 'before the reply can be committed')
+    journal.push({ ...batch, text: 'y'.repeat(100_000) })
+    let isClosed = false
+    const closing = journal.close().then(() => (isClosed = true))
+    await new Promise(setImmediate)
+    assert.equal(isClosed, isOrdered)
+    first.resolve()
+    await closing
+    await new Promise(setImmediate)
+    assert.deepEqual(written, [0])
+  }
+})
+
 test('a tool whose start cannot be recorded is not run, and the run fails', async () => {
   const failing = { ...openMemoryStore(), startTool: () => Promise.reject(away()) }
   let runs = 0
