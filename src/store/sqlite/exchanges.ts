@@ -74,11 +74,11 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
         const notes = notesAfter(exchange.notes)
         const replyId = entry?.id ?? null
         db.run(
-          `UPDATE exchanges SET outcome = ?, ended_at = ?, reply = (SELECT n FROM entries WHERE id = ?), cost = ?,
-             usage = ?, failure = ?, notes = ? WHERE n = ?`,
+          `UPDATE exchanges SET outcome = ?, ended_at = ?, reply = ?, cost = ?, usage = ?, failure = ?, notes = ?
+           WHERE n = ?`,
           end.outcome,
           endedAt,
-          replyId,
+          entry ? placeOf(db, conversation, entry.id).n : null,
           cost,
           usage,
           failure,

@@ -46,10 +46,10 @@ export function toolMethods(db: Connection): ToolRuns {
         const entry = appendEntry(db, conversation, result)
         const [{ outcome }, endedAt] = [end, isoNow(db)]
         db.run(
-          'UPDATE tool_runs SET outcome = ?, ended_at = ?, result = (SELECT n FROM entries WHERE id = ?) WHERE n = ?',
+          'UPDATE tool_runs SET outcome = ?, ended_at = ?, result = ? WHERE n = ?',
           outcome,
           endedAt,
-          entry.id,
+          placeOf(db, conversation, entry.id).n,
           run.n,
         )
         return { run: toToolRun({ ...run, outcome, ended_at: endedAt, result: entry.id }), entry }
