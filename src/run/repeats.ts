@@ -37,12 +37,14 @@ export function repeatNotes(
   calls: readonly ToolCallPart[],
   { warn, stop }: RepeatLimits,
 ): (call: ToolCallPart, result: ToolResultPart) => RepeatNote | undefined {
-  const { list, counts } = turnsOn(history)
-  const isNow = list.at(-1)?.calls.some((call) => calls.includes(call)) === true
-  const earlier = lastOf(isNow ? list.slice(0, -1) : list, stop)
-  const period = patternAt([...earlier, calls.map(digestOfCall).join()], stop)
+  const turns = turnsOn(history)
+  const isNow = turns.calls.at(-1)?.some((call) => calls.includes(call)) === true
+  const digests = new Map(calls.map((call) => [call, digestOfCall(call)]))
+  const texts = turns.texts.slice(-longestPattern * stop, isNow ? -1 : undefined)
+  texts.push([...digests.values()].join())
+  const period = patternAt(texts, stop)
   return (call, result) => {
-    const count = 1 + (counts.get(together(digestOfCall(call), digestOfResult(result))) ?? 0)
+    const count = 1 + timesOf(turns, digests.get(call) ?? digestOfCall(call), result, warn - 1)
     if (count >= warn) {
       return {
         toModel: `This is call ${count} of ${call.name} with these arguments, and the result was the same each time. Calling it again will not help: try something else, or say what is missing.`,
@@ -63,74 +65,95 @@ export function withNote(result: ToolResultPart, note: string): ToolResultPart {
 
 /** Why the run must stop here; undefined: it need not. */
 export function stuck(history: readonly Entry[], { stop }: RepeatLimits): GuardReason | undefined {
-  const { list, counts, answered } = turnsOn(history)
-  for (const call of list.at(-1)?.calls ?? []) {
-    const count = counts.get(answered.get(call.callId) ?? '') ?? 0
+  const turns = turnsOn(history)
+  for (const call of turns.calls.at(-1) ?? []) {
+    const result = turns.results.get(call.callId)
+    const count = result ? timesOf(turns, turns.digests.get(call.callId) ?? '', result, stop) : 0
     if (count >= stop) return repeated(call, count)
   }
   const times = 2 * stop
-  const period = patternAt(lastOf(list, times), times)
+  const period = patternAt(turns.texts, times)
   if (period === undefined) return undefined
-  const names = list.slice(-period).map(({ calls }) => calls.map(({ name }) => name).join(' and '))
+  const names = turns.calls.slice(-period).map((calls) => calls.map(({ name }) => name).join(' and '))
   return { guard: 'pattern', why: `The same ${period} tool turns (${names.join(', ')}) came ${times} times in a row.` }
-}
-
-/** As many turns as a pattern with this many repetitions can have. */
-function lastOf(list: Turns['list'], times: number): string[] {
-  return list.slice(-longestPattern * times).map(({ text }) => text)
 }
 
 /** The length of a pattern of two turns or more that fills the end of a list this many times. */
 function patternAt(turns: readonly string[], times: number): number | undefined {
   for (let period = 2; period <= longestPattern && period * times <= turns.length; period++) {
-    const end = turns.slice(-period * times)
-    if (end.every((turn, i) => turn === end[i % period]) && new Set(end).size > 1) return period
+    const first = turns.length - period * times
+    let i = turns.length - 1
+    while (i >= first + period && turns[i] === turns[i - period]) i--
+    if (i < first + period && turns.slice(-period).some((turn) => turn !== turns[first])) return period
   }
   return undefined
 }
 
 /** The tool turns since the last user message. */
 interface Turns {
-  /** The calls of each turn, and their signature. */
-  list: { calls: readonly ToolCallPart[]; text: string }[]
+  /** The calls of each turn. */
+  calls: (readonly ToolCallPart[])[]
+  /** The signature of each turn. */
+  texts: string[]
   /** The signature of each call, by its id. */
-  calls: Map<string, string>
-  /** The signature of each call with its result, by its id. */
-  answered: Map<string, string>
-  /** How often each call had the same result. */
+  digests: Map<string, string>
+  /** The result of each call, by its id. */
+  results: Map<string, ToolResultPart>
+  /** The results of equal calls, by their signature. */
+  answers: Map<string, Answers>
+}
+
+interface Answers {
+  total: number
+  /** Those that were not counted yet: most calls are made once, and a long result takes long to digest. */
+  uncounted: ToolResultPart[]
   counts: Map<string, number>
 }
 
 /** Continues from the last step; otherwise a long run would read its whole history at every step. */
 const turnsOn = alongPath<Entry, Turns>(
-  () => ({ list: [], calls: new Map(), answered: new Map(), counts: new Map() }),
+  noTurns,
   (turns, { message }) => {
     if (message.role === 'user') {
-      turns.list = []
-      turns.calls = new Map()
-      turns.answered = new Map()
-      turns.counts = new Map()
+      Object.assign(turns, noTurns())
     } else if (message.role === 'tool') {
-      for (const part of message.parts) {
-        const call = turns.calls.get(part.callId)
-        if (call === undefined) continue
-        const key = together(call, digestOfResult(part))
-        turns.answered.set(part.callId, key)
-        turns.counts.set(key, (turns.counts.get(key) ?? 0) + 1)
-      }
+      for (const part of message.parts) addResult(turns, part)
     } else {
       const calls = callsOf(message)
       if (calls.length === 0) return
       const digests = calls.map(digestOfCall)
-      for (const [i, { callId }] of calls.entries()) turns.calls.set(callId, digests[i] ?? '')
-      turns.list.push({ calls, text: digests.join() })
+      for (const [i, { callId }] of calls.entries()) turns.digests.set(callId, digests[i] ?? '')
+      turns.calls.push(calls)
+      turns.texts.push(digests.join())
     }
   },
   ({ message }) => message.role === 'user',
 )
 
-function together(call: string, result: string): string {
-  return `${call}\n${result}`
+function noTurns(): Turns {
+  return { calls: [], texts: [], digests: new Map(), results: new Map(), answers: new Map() }
+}
+
+function addResult({ digests, results, answers }: Turns, part: ToolResultPart): void {
+  const call = digests.get(part.callId)
+  if (call === undefined) return
+  results.set(part.callId, part)
+  const known = answers.get(call)
+  if (!known) return void answers.set(call, { total: 1, uncounted: [part], counts: new Map() })
+  known.total++
+  known.uncounted.push(part)
+}
+
+/** How often a call had this result; zero if that is less than `least`. */
+function timesOf({ answers }: Turns, call: string, result: ToolResultPart, least: number): number {
+  const known = answers.get(call)
+  if (!known || known.total < least) return 0
+  const { uncounted, counts } = known
+  for (const part of uncounted.splice(0)) {
+    const key = digestOfResult(part)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts.get(digestOfResult(result)) ?? 0
 }
 
 function digestOfCall({ name, malformed, input }: ToolCallPart): string {
