@@ -45,14 +45,19 @@ let nodesAgent: object | undefined
 export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const { protocol, ...target } = addressOf(url)
-    const size = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const request = (protocol === 'https:' ? httpsRequest : httpRequest)({
-      ...target,
-      method,
-      agent: agents[protocol],
-      headers: { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'node', ...headers, ...size },
-    })
+    const { protocol, host, hostname, port, path } = addressOf(url)
+    const sent: typeof headers = {
+      host,
+      accept: '*/*',
+      'accept-encoding': 'gzip, br',
+      'user-agent': 'node',
+      ...headers,
+    }
+    if (body !== undefined) sent['content-length'] = String(Buffer.byteLength(body))
+    const post = protocol === 'https:' ? httpsRequest : httpRequest
+    // A list of headers is written as it is; those of an object are stored one by one before.
+    const list = Object.entries(sent).flat()
+    const request = post({ hostname, port, path, method, agent: agents[protocol], headers: list })
     const abort = (): void => {
       reject(signal?.reason)
       // A connection that has delivered a complete response already belongs to the next request.
@@ -77,6 +82,8 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
 
 interface Address {
   protocol: keyof typeof agents
+  /** As in the header: with a port that is not the usual one. */
+  host: string
   hostname: string
   port: string
   path: string
@@ -87,11 +94,12 @@ let last: { url: string; address: Address } | undefined
 
 function addressOf(url: string): Address {
   if (last?.url === url) return last.address
-  const { protocol, hostname, port, pathname, search, username, password } = new URL(url)
+  const { protocol, host, hostname, port, pathname, search, username, password } = new URL(url)
   if ((protocol !== 'http:' && protocol !== 'https:') || username !== '' || password !== '')
     throw new TypeError(`A request goes to an http or https address without a user name, not to ${protocol}.`)
   // The brackets of an IPv6 address are part of the URL only.
-  const address = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, path: pathname + search } as const
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1')
+  const address = { protocol, host, hostname: bare, port, path: pathname + search } as const
   last = { url, address }
   return address
 }
