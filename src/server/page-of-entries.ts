@@ -21,7 +21,8 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   }
   if (isUpward(query)) {
     const last = before === undefined ? leaf : ((await store.entry(owner, before))?.parentId ?? null)
-    const items = last === null ? [] : await store.history(owner, last, { last: limit })
+    const read = last === null ? [] : await store.history(owner, last, { last: limit })
+    const items = fitting(read, read.length - 1)
     return { items, before: beginning(items), after: before === undefined ? null : (items.at(-1)?.id ?? null) }
   }
   const path = await pathThrough(store, owner, id, after ?? around ?? '', leaf)
@@ -29,8 +30,28 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   const from = after === undefined ? Math.max(0, place - Math.floor(limit / 2)) : place + 1
   const wanted = path.slice(from, from + limit)
   const end = wanted.at(-1)
-  const items = end === undefined ? [] : await store.history(owner, end, { last: wanted.length })
-  return { items, before: beginning(items), after: from + limit < path.length ? (end ?? null) : null }
+  const read = end === undefined ? [] : await store.history(owner, end, { last: wanted.length })
+  const items = fitting(read, after === undefined ? place - from : 0)
+  const last = items.at(-1)?.id ?? null
+  return { items, before: beginning(items), after: last === path.at(-1) ? null : last }
+}
+
+/** Characters of a page, about: a result of a tool may be very long. */
+const mostInPage = 4_000_000
+
+/** The one at a place, and as many before and after it as fit in a page. */
+function fitting(entries: readonly Entry[], place: number): Entry[] {
+  if (entries.length === 0) return []
+  let [from, to] = [place, place]
+  for (let size = 0; from > 0 || to < entries.length;) {
+    const isBefore = to > place && from > 0 && (to === entries.length || place - from < to - place)
+    const entry = entries[isBefore ? from - 1 : to]
+    size += JSON.stringify(entry).length
+    if (size > mostInPage && to > place) break
+    if (isBefore) from--
+    else to++
+  }
+  return entries.slice(from, to)
 }
 
 function beginning(items: readonly Entry[]): string | null {

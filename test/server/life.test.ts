@@ -160,6 +160,33 @@ test('a long history is read page by page in both directions, each entry once', 
   assert.equal((await api('GET', `/api/conversations/${id}/entries?before=nobody`)).status, 404)
 })
 
+test('a page of long entries ends at about 4 MB, and each entry is still read once', async (t) => {
+  const { api, store } = await serving(t)
+  const id = await newConversation(api)
+  const sizes = [1, 1_500_000, 1_500_000, 1_500_000, 5_000_000, 1, 1, 3_900_000]
+  const entries = sizes.map((size) => ({
+    message: { role: 'user' as const, parts: [{ type: 'text' as const, text: 'x'.repeat(size) }] },
+  }))
+  const ids = (await store.appendAll('local', id, entries)).map((entry) => entry.id)
+  const read = async (query: string) => {
+    const { body } = await api('GET', `/api/conversations/${id}/entries?${query}`)
+    const places = items(body).map((entry) => ids.indexOf(str(entry['id'])))
+    return { places, before: body['before'], after: body['after'] }
+  }
+  assert.deepEqual(await read(''), { places: [5, 6, 7], before: ids[5], after: null })
+  assert.deepEqual(await read(`before=${ids[5]}`), { places: [4], before: ids[4], after: ids[4] })
+  assert.deepEqual(await read(`before=${ids[4]}`), { places: [2, 3], before: ids[2], after: ids[3] })
+  assert.deepEqual(await read(`before=${ids[2]}`), { places: [0, 1], before: null, after: ids[1] })
+  assert.deepEqual(await read(`before=${ids[0]}`), { places: [], before: null, after: null })
+  assert.deepEqual(await read(`after=${ids[0]}`), { places: [1, 2], before: ids[1], after: ids[2] })
+  assert.deepEqual(await read(`after=${ids[2]}`), { places: [3], before: ids[3], after: ids[3] })
+  assert.deepEqual(await read(`after=${ids[4]}`), { places: [5, 6, 7], before: ids[5], after: null })
+  assert.deepEqual(await read(`after=${ids[7]}`), { places: [], before: null, after: null })
+  assert.deepEqual(await read(`around=${ids[2]}`), { places: [1, 2], before: ids[1], after: ids[2] })
+  assert.deepEqual(await read(`around=${ids[4]}`), { places: [4], before: ids[4], after: ids[4] })
+  assert.deepEqual(await read(`around=${ids[6]}`), { places: [5, 6, 7], before: ids[5], after: null })
+})
+
 test('a second message while a run continues is a conflict, and a message that saw another head too', async (t) => {
   const held = gate(0)
   const { api, url } = await serving(t, { between: held.between })

@@ -258,9 +258,15 @@ export async function loadAround(entryId: string): Promise<void> {
   loading.add(key)
   await attempt(async () => {
     const last = path.value[first + pageSize - 1] ?? path.value.at(-1)
-    // A leaf identifies the branch, so the page that ends here is the one that leads to its last entry.
-    const page = await api.entries(id, { leaf: last?.id, limit: pageSize })
-    if (current.value?.id === id) keep(page.items)
+    // A leaf identifies the branch, so the page that ends here is the one that leads to its last entry. If its entries are
+    // long, it has fewer of them.
+    for (let query: Parameters<typeof api.entries>[1] = { leaf: last?.id, limit: pageSize }; ;) {
+      const { items, before } = await api.entries(id, query)
+      if (current.value?.id !== id) return
+      keep(items)
+      if (before === null || items.some((entry) => entry.id === entryId)) return
+      query = { before, limit: pageSize }
+    }
   })
   loading.delete(key)
 }
