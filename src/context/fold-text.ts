@@ -20,8 +20,16 @@ const shareForWords = 0.35
 /** A call and its outcome, as one line without words. */
 export function foldedCall(call: ToolCallPart, result: ToolResultPart | undefined, number: string | undefined): string {
   const label = number === undefined ? '[Tool use]' : `[Tool use #${number}]`
-  return `${label} ${call.name}(${foldedArguments(call)}): ${result ? outcomeOf(result) : 'no result'}`
+  let known = afterLabels.get(call)
+  if (!known || known.result !== result) {
+    const text = `${call.name}(${foldedArguments(call)}): ${result ? outcomeOf(result) : 'no result'}`
+    afterLabels.set(call, (known = { result, text }))
+  }
+  return `${label} ${known.text}`
 }
+
+/** A line is made twice: to find out what it saves, and to be sent. */
+const afterLabels = new WeakMap<ToolCallPart, { result: ToolResultPart | undefined; text: string }>()
 
 /** What replaces the output of a result. */
 export function foldedResult(result: ToolResultPart, number: string | undefined): string {
@@ -38,10 +46,10 @@ export function resultNumbers(
 ): ReadonlyMap<ToolResultPart, string> {
   const numbers = new Map<ToolResultPart, string>()
   const counts = new Map<number, number>()
-  for (const [i, { parts }] of results.entries()) {
+  for (let i = 0; i < results.length; i++) {
     const place = places[i] ?? -1
     if (place < 0) continue
-    for (const part of parts) {
+    for (const part of results[i]?.parts ?? []) {
       const count = counts.get(place) ?? 0
       counts.set(place, count + 1)
       numbers.set(part, count === 0 ? String(place) : `${place}.${count}`)
@@ -53,9 +61,11 @@ export function resultNumbers(
 function foldedArguments({ input, malformed }: ToolCallPart): string {
   if (malformed !== undefined) return cutMiddle(malformed, argumentLength)
   if (!isObject(input)) return cutMiddle(JSON.stringify(input), argumentLength)
-  return Object.entries(input)
-    .map(([name, value]) => `${name}: ${foldedValue(value ?? null)}`)
-    .join(', ')
+  let text = ''
+  for (const name of Object.keys(input)) {
+    text += `${text === '' ? '' : ', '}${name}: ${foldedValue(input[name] ?? null)}`
+  }
+  return text
 }
 
 function foldedValue(value: Json): string {

@@ -9,7 +9,7 @@ export function specificWords(text: string, into = new Set<string>()): Set<strin
     beyondPlain.lastIndex = at
     if (!beyondPlain.test(text)) return into
     const found = beyondPlain.lastIndex - 1
-    let start = found
+    let start = found > at ? signBefore(text, found) : found
     while (start > at && inWord[text.charCodeAt(start - 1)] === 1) start--
     const code = text.charCodeAt(start)
     if (code === 43) at = readPhone(text, start, into)
@@ -21,9 +21,18 @@ export function specificWords(text: string, into = new Set<string>()): Set<strin
   }
 }
 
-/** A character with which something begins that is more than a word in small letters, or that makes it more. */
-const beyondPlain =
-  /[A-Z0-9_@./\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u10ff\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]|:(?=\/\/)|\+(?=\d)/g
+/**
+ * A character with which something begins that is more than a word in small letters, or that makes it more. One class
+ * and nothing else: with alternatives the search takes twice the time.
+ */
+const beyondPlain = /[A-Z0-9_@./\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u10ff\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]/g
+
+/** The character before it, if that is the `:` of `://` or the `+` of a number. */
+function signBefore(text: string, found: number): number {
+  const before = text.charCodeAt(found - 1)
+  const isSign = (before === 58 && text.startsWith('//', found)) || (before === 43 && isDigit(text.charCodeAt(found)))
+  return isSign ? found - 1 : found
+}
 
 /** 1: a character that makes no word specific. 2: any other character of a word. */
 const inWord = Uint8Array.from({ length: 128 }, (_, code) => {

@@ -279,7 +279,8 @@ function foldTurn(
   // Its native content has the calls, so the rest of the reply is encoded from its parts.
   if (content.length > 0) folded.push({ message: { ...reply, parts: content, native: [] }, index: 0 })
   if (style === 'stub') {
-    const found = new Map(results.flatMap(({ parts }) => parts.map((part) => [part.callId, part])))
+    const found = new Map<string, ToolResultPart>()
+    for (const { parts } of results) for (const part of parts) found.set(part.callId, part)
     const numbers = resultNumbers(results, places.slice(1))
     const lines = calls.map((call) => {
       const result = found.get(call.callId)

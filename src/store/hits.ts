@@ -78,7 +78,8 @@ export function pageOfHits(rows: readonly HitRow[], size: number, terms: readonl
     size,
     (row) => [row.place],
     (row) => {
-      const document = documentsOf(readMessage(row))[row.place % maxDocuments] ?? { kind: 'user', text: '' }
+      const documents = documentsOf(readMessage(row.id, row.checksum, row.message))
+      const document = documents[row.place % maxDocuments] ?? { kind: 'user', text: '' }
       return hitOf({ ...row, conversationId: row.conversation_id, entryId: row.id }, document, terms)
     },
   )

@@ -88,9 +88,9 @@ export function messageIn(json: string): Message {
 }
 
 /** The message of a row, which must be unchanged: SQLite itself has no checksums. */
-export function readMessage(row: { id: string; checksum: number; message: string }): Message {
-  if (crc32(row.message) === row.checksum) return messageIn(row.message)
-  throw damaged(`Entry ${row.id}`)
+export function readMessage(id: string, checksum: number, json: string): Message {
+  if (crc32(json) === checksum) return messageIn(json)
+  throw damaged(`Entry ${id}`)
 }
 
 /** A list instead of an object: reading a path of thousands of entries takes a fifth less time. */
@@ -128,12 +128,21 @@ export async function wholePath(rows: readonly PathRow[], last: number, conversa
   if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
   const entries: Entry[] = []
   await inSlices(Math.max(0, rows.length - last), (from, most) => {
-    for (const [i, row] of rows.slice(from, from + most).entries()) {
-      const [id, depth, at, checksum, message] = row
-      const parentId = rows[from + i - 1]?.[0] ?? null
-      entries.push({ id, conversationId, parentId, depth, message: readMessage({ id, checksum, message }), at })
+    const end = Math.min(from + most, rows.length)
+    // By index: iterating over pairs allocates for each row.
+    for (let i = from; i < end; i++) {
+      const row = rows[i] as PathRow
+      const message = readMessage(row[0], row[3], row[4])
+      entries.push({
+        id: row[0],
+        conversationId,
+        parentId: rows[i - 1]?.[0] ?? null,
+        depth: row[1],
+        message,
+        at: row[2],
+      })
     }
-    return from + most < rows.length ? from + most : undefined
+    return end < rows.length ? end : undefined
   })
   return entries
 }
@@ -157,7 +166,7 @@ export function outlinedEntries(rows: readonly OutlinedRow[], conversationId: st
     conversationId,
     parentId: rows[i - 1]?.[0] ?? null,
     depth,
-    message: message === null ? outlineOf(role, provider ?? '', model ?? '') : readMessage({ id, checksum, message }),
+    message: message === null ? outlineOf(role, provider ?? '', model ?? '') : readMessage(id, checksum, message),
     at,
   }))
 }

@@ -102,7 +102,7 @@ export function toEntry(row: EntryRow): Entry {
     conversationId: row.conversation_id,
     parentId: row.parent_id,
     depth: row.depth,
-    message: readMessage(row),
+    message: readMessage(row.id, row.checksum, row.message),
     at: row.at,
   }
 }
