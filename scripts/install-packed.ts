@@ -1,11 +1,14 @@
 // Installs the package as a user would, from the output of `npm pack`, but without a registry: its dependencies are
-// copied from here. For the test of the package and for the bench.
+// copied from here: `node scripts/install-packed.ts FOLDER`. For the tests and the benchmarks.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const root = join(import.meta.dirname, '..')
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) installPacked(process.argv[2] ?? '.')
 
 /** Returns the folder of the package, in the node_modules of the given one. `others` are installed too. */
 export function installPacked(folder: string, others: readonly string[] = []): string {

@@ -1,13 +1,15 @@
 // Runs the tests: `node test/run.ts`, with the flags and the files of `node --test`; `--all` adds the full matrices and
-// loops. What every file needs is made once, for all of them: a PostgreSQL server, the page, and what Node compiles. A
-// file that is run alone makes its own.
+// loops. What every file needs is made once, for all of them: a PostgreSQL server, the page, the installed package, and
+// what Node compiles. A file that is run alone makes its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { buildWeb } from '../scripts/build-web.ts'
 import { compileCache } from './compile-cache.ts'
+import { installedVariable } from './installed.ts'
 import { setUp } from './set-up.ts'
 import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from './store/postgres-server.ts'
 
@@ -16,25 +18,25 @@ const others = 'others'
 
 /** Each in a process of its own, those that take longest first, so that no core is idle at the end. */
 const longest = [
+  others,
   'web',
   'server',
   'store',
+  'run',
+  'cli',
   'crash',
   'doors',
-  'cli',
-  'run',
-  others,
+  'package',
   'trust',
   'wire',
-  'package',
   'properties',
-  'docs',
-  'validators',
-  'emulator',
   'mcp',
-  'bench',
+  'emulator',
+  'docs',
   'replay',
   'limits',
+  'bench',
+  'validators',
 ]
 
 /** They often wait, for a browser, a database or a limit of time: four keep two cores busy. */
@@ -49,7 +51,7 @@ setUp()
 removeLeftServers()
 const compiled = files.length > 0 ? compileSources() : undefined
 await buildWeb()
-const [postgres] = await Promise.all([openPostgres(), compiled])
+const [postgres, installed] = await Promise.all([openPostgres(), files.length > 0 ? install() : undefined, compiled])
 // The limit holds for a folder as for a test: on a machine with ten times the work of its cores one takes ten minutes.
 const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, '--test-timeout=1800000']
 const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], {
@@ -59,12 +61,14 @@ const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], 
     ...process.env,
     NODE_COMPILE_CACHE: compileCache,
     ...(all && { SYNAPSE_TEST: 'all' }),
+    ...(installed !== undefined && { [installedVariable]: installed }),
     ...(postgres && { [sharedPostgres.url]: postgres.url, [sharedPostgres.files]: postgres.files }),
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
 const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
 await postgres?.close()
+if (installed !== undefined) rmSync(installed, { recursive: true, force: true })
 process.exitCode = code
 
 /**
@@ -92,8 +96,19 @@ function everyFile(): string[] {
 }
 
 async function compileSources(): Promise<void> {
+  await script('test/compile-sources.ts')
+}
+
+async function install(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-installed-'))
+  await script('scripts/install-packed.ts', folder)
+  return folder
+}
+
+async function script(file: string, ...args: string[]): Promise<void> {
   const env = { ...process.env, NODE_COMPILE_CACHE: compileCache }
-  await once(spawn(process.execPath, [join(root, 'test', 'compile-sources.ts')], { env, stdio: 'inherit' }), 'close')
+  const [code] = await once(spawn(process.execPath, [join(root, file), ...args], { env, stdio: 'inherit' }), 'close')
+  if (code !== 0) throw new Error(`${file} failed.`)
 }
 
 async function openPostgres(): Promise<{ url: string; files: string; close: () => Promise<void> } | undefined> {

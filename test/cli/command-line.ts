@@ -9,9 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { compileCache } from '../compile-cache.ts'
+import { bin } from '../installed.ts'
 import type { Order, Ran, Report } from './host.ts'
-
-export const bin = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
 
 export interface CommandOptions {
   input?: string
@@ -30,7 +29,8 @@ export interface Home {
   trust: (...variables: string[]) => Promise<void>
 }
 
-export function newHome(t: TestContext, program = bin): Home {
+/** With a program, every command is a process that runs it. */
+export function newHome(t: TestContext, program?: string): Home {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const base = {
@@ -48,7 +48,7 @@ export function newHome(t: TestContext, program = bin): Home {
     },
     synapse(args, { input = '', env = {}, process: own = false, columns } = {}) {
       const order = { args, cwd: folder, env: { ...base, ...env }, input, ...(columns !== undefined && { columns }) }
-      return own || program !== bin ? runInProcess(program, order) : runInHost(order)
+      return own || program !== undefined ? runInProcess(program ?? bin, order) : runInHost(order)
     },
   }
   return home

@@ -5,7 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { bin, newHome } from './command-line.ts'
+import { newHome } from './command-line.ts'
+import { bin } from '../installed.ts'
 
 test('inspect shows each message with its fate, tokens and price, and where the prefix breaks', async (t) => {
   const { synapse } = newHome(t)

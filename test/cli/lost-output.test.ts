@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { spawn, type StdioOptions } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import test from 'node:test'
-import { bin, newHome, type Home } from './command-line.ts'
+import { newHome, type Home } from './command-line.ts'
+import { bin } from '../installed.ts'
 
 function start({ env, folder }: Home, args: string[], stdio: StdioOptions = ['ignore', 'pipe', 'pipe']) {
   const child = spawn(process.execPath, [bin, ...args], { env, cwd: folder, stdio })

@@ -4,7 +4,8 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { bin, type Home } from './command-line.ts'
+import { type Home } from './command-line.ts'
+import { bin } from '../installed.ts'
 
 export interface Terminal {
   /** Everything that was sent to the screen so far, control sequences and all. */

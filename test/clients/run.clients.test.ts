@@ -6,7 +6,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { bin } from '../cli/command-line.ts'
+import { bin } from '../installed.ts'
 import { tempFolder } from '../store/temp.ts'
 import { codex, gemini, install, opencode, pi, qwen, type Client } from './client.ts'
 

@@ -8,7 +8,8 @@ import { prepare } from '../../src/runtime/prepare.ts'
 import { endpointFinder, openSynapse } from '../../src/runtime/open.ts'
 import { compatible } from '../../src/providers/rows.ts'
 import { serveEmulator } from '../../src/testing.ts'
-import { bin, newHome } from '../cli/command-line.ts'
+import { newHome } from '../cli/command-line.ts'
+import { bin } from '../installed.ts'
 import { newFolder } from './folder.ts'
 
 test('a configured server answers by default, with its key from the environment', async (t) => {

@@ -12,6 +12,7 @@ import { before, test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { compileCache } from '../compile-cache.ts'
+import { bin } from '../installed.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const run = promisify(execFile)
@@ -135,7 +136,6 @@ test('the snippets of all pages are valid for the compiler, and every event has 
 
 /** The stock server, for the pages about its clients. */
 async function stockServer(folder: string): Promise<{ url: string; close: () => void }> {
-  const bin = join(root, 'bin', 'synapse.js')
   const child = spawn(process.execPath, [bin, 'serve', '--offline', '--no-open', '--port', '0'], {
     cwd: folder,
     env: { ...env, HOME: folder, XDG_DATA_HOME: folder },

@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import OpenAI from 'openai'
 import { createEmulator } from '../../src/testing.ts'
-import { bin } from '../cli/command-line.ts'
+import { bin } from '../installed.ts'
 import { compileCache } from '../compile-cache.ts'
 import { tempFolder } from '../store/temp.ts'
 

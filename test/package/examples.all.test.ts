@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { promisify } from 'node:util'
-import { installPacked } from '../../scripts/install-packed.ts'
+import { install } from '../installed.ts'
 import { findPostgres, makeDatabase } from '../store/postgres-server.ts'
 import { compiled, exampleNames, examples, link, missing, output, packages } from './examples.ts'
 
@@ -27,7 +27,7 @@ const ready = (async () => {
     '@opentelemetry/api@1.9.1',
     '@opentelemetry/sdk-trace-base@2.12.0',
   )
-  installPacked(folder)
+  install(folder)
   link(folder, packages)
 })()
 
@@ -60,7 +60,7 @@ for (const [generation, wanted] of Object.entries(sdks)) {
     const own = mkdtempSync(join(folder, 'telemetry-'))
     writeFileSync(join(own, 'package.json'), '{ "private": true, "type": "module" }')
     await npm(own, ...wanted)
-    installPacked(own)
+    install(own)
     const sdk = wanted[0].slice(0, wanted[0].lastIndexOf('@'))
     const code = `
       import { trace } from '@opentelemetry/api'

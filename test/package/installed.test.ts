@@ -23,8 +23,8 @@ import test, { after, describe } from 'node:test'
 import { promisify } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
-import { installPacked } from '../../scripts/install-packed.ts'
 import { newHome, type Home } from '../cli/command-line.ts'
+import { install } from '../installed.ts'
 import { packaged } from '../mcp/using.ts'
 import { compiled, exampleNames, examples, linesOf, link, missing, needsMore, output, packages } from './examples.ts'
 import { program as portable } from './portable.ts'
@@ -33,7 +33,7 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'synapse-installed-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const installed = installPacked(folder)
+const installed = install(folder)
 const program = join(installed, 'bin', 'synapse.js')
 
 test('the command says its version, and answers offline', async (t) => {

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { promisify } from 'node:util'
-import { installPacked } from '../../scripts/install-packed.ts'
+import { install } from '../installed.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'synapse-node-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const installed = installPacked(folder)
+const installed = install(folder)
 const command = join(installed, 'bin', 'synapse.js')
 const program = `
   import { openSynapse } from 'synapse'

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { promisify } from 'node:util'
-import { installPacked } from '../../scripts/install-packed.ts'
+import { install } from '../installed.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'synapse-resolved-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const installed = installPacked(folder)
+const installed = install(folder)
 const program = (name: string) => join(root, 'node_modules', '.bin', name)
 
 test('publint finds nothing', async () => {

@@ -5,7 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
-import { bin, newHome } from '../cli/command-line.ts'
+import { newHome } from '../cli/command-line.ts'
+import { bin } from '../installed.ts'
 import { apiAt, newConversation, say, str } from './serving.ts'
 
 test('keys are created, listed and revoked at the command line, and the server accepts them', async (t) => {

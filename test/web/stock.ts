@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { buildWeb } from '../../scripts/build-web.ts'
-import { bin } from '../cli/command-line.ts'
+import { bin } from '../installed.ts'
 import { compileCache } from '../compile-cache.ts'
 
 export interface Stock {

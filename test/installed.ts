@@ -1,0 +1,23 @@
+// The package as a user has it: packed, and installed in a folder far from here. The whole suite installs it once, and
+// starts its command; a file that is run alone starts the command of the clone, and installs the package if it has to.
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { installPacked } from '../scripts/install-packed.ts'
+
+export const installedVariable = 'SYNAPSE_TEST_INSTALLED'
+
+const shared = process.env[installedVariable]
+
+export const bin = join(
+  shared === undefined ? join(import.meta.dirname, '..') : join(shared, 'node_modules', 'synapse'),
+  'bin',
+  'synapse.js',
+)
+
+/** Installs the package in a folder where more can be installed beside it, and returns its path. */
+export function install(folder: string): string {
+  if (shared === undefined) return installPacked(folder)
+  cpSync(shared, folder, { recursive: true })
+  return join(folder, 'node_modules', 'synapse')
+}
