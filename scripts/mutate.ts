@@ -138,7 +138,9 @@ async function tryArea(name: string, area: Area, isWanted: (mutant: Mutant) => b
       const unnoticed: Numbered[] = []
       for (const mutant of left) {
         const isEarly = mutant.isStatic || early.has(mutant.id)
-        const near = testsFor(isEarly ? mutants.filter(({ file }) => file === mutant.file) : [mutant], tests)
+        const reached = testsFor(isEarly ? mutants.filter(({ file }) => file === mutant.file) : [mutant], tests)
+        // A file of constants has nothing that a test could reach.
+        const near = isEarly && reached.length === 0 ? quickest(tests) : reached
         const by = await noticedBy(mutant, near, { warm, isEarly })
         if (by) by.noticed++
         else unnoticed.push(mutant)
@@ -213,9 +215,13 @@ async function recorded(warm: Tests, files: readonly string[]): Promise<Recorded
 
 /** The tests that reach a change. What runs as a module is loaded concerns all that reach anything of its file. */
 function testsFor(places: readonly Numbered[], tests: readonly Test[]): Test[] {
+  return quickest(tests.filter(({ reached }) => places.some(({ id }) => reached.has(id))))
+}
+
+/** The quickest first, as many as may be tried. */
+function quickest(tests: readonly Test[]): Test[] {
   let total = 0
   return tests
-    .filter(({ reached }) => places.some(({ id }) => reached.has(id)))
     .toSorted((a, b) => a.ms / (1 + a.noticed) - b.ms / (1 + b.noticed))
     .filter(({ cpuMs }) => (total += cpuMs) <= mostMs || total === cpuMs)
 }
