@@ -151,6 +151,16 @@ test('a provider that fails repeatedly is skipped for a while, then tried once',
   now += 5001
   await chat.send('three').ended
   assert.equal((await asked(synapse, chat.id)).at(-1), 'anthropic done 1')
+  // Its success counts: the next time is as short as the first.
+  emulator.order({ status: 529 }, 3)
+  await chat.send('four').ended
+  now += 5001
+  await chat.send('five').ended
+  assert.deepEqual((await asked(synapse, chat.id)).slice(-3), [
+    'anthropic failed 3',
+    'openai done 1',
+    'anthropic done 1',
+  ])
 })
 
 test('a model that has failed is not its own fallback, and only failures that may pass count against a provider', async () => {
