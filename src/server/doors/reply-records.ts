@@ -5,7 +5,7 @@ import type { Reply } from '../../core/message.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { ExchangeEnd } from '../../store/store.ts'
 import { clientRequestRecord } from './client-request.ts'
-import { replyRecords } from './match.ts'
+import { replyRecords } from './match-records.ts'
 import type { Passing } from './pass-through.ts'
 import type { DoorRunOptions } from './run.ts'
 

@@ -12,7 +12,7 @@ import type { StoredItems, StoredReplies, WireService } from '../../wires/servic
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
 import { lastShown, replyAt } from './hidden-calls.ts'
-import { forgetResponse, responseOf } from './match.ts'
+import { forgetResponse, responseOf } from './match-records.ts'
 import { repeatedReply } from './reply.ts'
 import { sealOf } from './seal.ts'
 
