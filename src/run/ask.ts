@@ -1,5 +1,6 @@
 // One request: written to the log before it is sent, and read to its end, whatever the outcome.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { folding, type Folded } from '../core/fold.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
@@ -17,7 +18,7 @@ export interface Asked extends Folded {
 }
 
 export interface Asking {
-  prepared: Assembled
+  plan: () => Assembled | Promise<Assembled>
   /** The last entry that the request was built from. */
   basedOn: string
   notes: readonly Note[]
@@ -27,13 +28,19 @@ export interface Asking {
   onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => Promise<unknown> | undefined
 }
 
-export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
+export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
   const { store, owner, conversationId, endpoint, verbatim } = run
+  let prepared = verbatim ? undefined : await plan()
   const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const body = verbatim?.body ?? bodyBytes(prepared.body, prepared.context.messages)
+  const body = prepared ? bodyBytes(prepared.body, prepared.context.messages) : (verbatim?.body ?? '')
   const opening = store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
   // Earlier writes are reported first; if one has failed, the error says why.
   opening.catch(() => {})
+  // What a client wrote is planned while the disk is awaited: nothing of the plan is sent.
+  if (!prepared) {
+    await nextTurn()
+    prepared = await plan()
+  }
   await run.pending?.settled()
   const opened = await opening
   onOpen?.(opened)
@@ -53,11 +60,10 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
     ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
     ...run.transport,
   }
+  const { tools } = prepared.context
   const timed = thinkingClock()
   await readReply(call, (read) => {
-    const event = timed(
-      read.type === 'part-delta' ? read : marked(endpoint.offline ? unbilled(read) : read, prepared.context.tools),
-    )
+    const event = timed(read.type === 'part-delta' ? read : marked(endpoint.offline ? unbilled(read) : read, tools))
     if (event.type === 'retry') {
       return store.retryExchange(owner, opened.id, run.write()).then(() => onEvent?.(event, opened))
     }

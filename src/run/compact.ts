@@ -106,7 +106,7 @@ export async function compactHistory(
   async function aside(prepared: Assembled): Promise<Reply> {
     const basedOn = history.at(-1)?.id ?? ''
     const about = { kind: 'added', what: 'a separate request, for a summary', why, rule: asideRule } as const
-    const asked = await ask(run, { prepared, basedOn, notes: [about, ...prepared.notes] })
+    const asked = await ask(run, { plan: () => prepared, basedOn, notes: [about, ...prepared.notes] })
     const { opened, reply, failure } = asked
     const cost = asked.usage && costOf(asked.usage, run.endpoint.price)
     const failed = failure !== undefined || reply.stop.reason === 'cancelled'

@@ -25,7 +25,7 @@ import { outcomeOf } from './close-interrupted.ts'
 import { rememberField } from './field-memory.ts'
 import { addOverlay } from './known-overlays.ts'
 import { journaling, type Journal } from './journal.ts'
-import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
+import { planFrom, readForPlan, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { PendingWrites } from './pending-writes.ts'
 import type { RunContext, Verbatim } from './run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
@@ -35,8 +35,12 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
   for (let planOptions: PlanOptions = {}; ;) {
     // A request written by a client cannot be corrected: after a refusal it is written from the log.
     const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
-    const planned = await planRequest(run, history, { ...planOptions, isVerbatim: verbatim !== undefined })
-    const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, planned, step)
+    const sources = await readForPlan(run, history)
+    let planning: Promise<PlannedRequest> | undefined
+    const isVerbatim = verbatim !== undefined
+    const plan = () => (planning ??= planFrom(run, history, sources, { ...planOptions, isVerbatim }))
+    const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, plan, step)
+    const planned = await plan()
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
     const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
     if (!remedy || tried.has(remedy) || run.signal.aborted) return finished
@@ -55,15 +59,14 @@ function verbatimFor({ verbatim, endpoint }: RunContext): Verbatim | undefined {
 async function attempt(
   run: RunContext,
   history: readonly Entry[],
-  planned: PlannedRequest,
+  plan: () => Promise<PlannedRequest>,
   step: number,
 ): Promise<FinishedExchange> {
   const { store, owner, endpoint } = run
-  const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
   const requestNotes = run.verbatim
     ? []
-    : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...prepared.notes]
+    : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...(await plan()).prepared.notes]
   let journal: Journal | undefined
   const typed = partTypes()
   const {
@@ -73,7 +76,7 @@ async function attempt(
     failure,
     notes = [],
   } = await ask(run, {
-    prepared,
+    plan: async () => (await plan()).prepared,
     basedOn,
     notes: requestNotes,
     onOpen({ id, provider, model }) {
@@ -95,6 +98,7 @@ async function attempt(
   })
   await journal?.close()
 
+  const { prepared, forecast, keep, state } = await plan()
   const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
   const saved = usage && savedBy(forecast, usage, endpoint.price)
   const newState = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined

@@ -71,16 +71,37 @@ export async function planRequest(
   given: readonly Entry[],
   planOptions: PlanOptions = {},
 ): Promise<PlannedRequest> {
+  return planFrom(run, given, await readForPlan(run, given), planOptions)
+}
+
+/** What earlier requests have left in the log. It is read before the new one is there. */
+export interface PlanSources {
+  overlays: readonly Overlay[]
+  exchanges: readonly Exchange[]
+}
+
+export async function readForPlan(run: RunContext, history: readonly Entry[]): Promise<PlanSources> {
+  await planAhead(run, history)
+  const [overlays, exchanges] = await Promise.all([overlaysOf(run), recentExchanges(run, history)])
+  return { overlays, exchanges }
+}
+
+export async function planFrom(
+  run: RunContext,
+  given: readonly Entry[],
+  { overlays, exchanges }: PlanSources,
+  planOptions: PlanOptions,
+): Promise<PlannedRequest> {
   const settings = settingsOf(run.policy)
-  await planAhead(run, given)
-  const [overlays, exchanges] = await Promise.all([overlaysOf(run), recentExchanges(run, given)])
   const recorded = readDecisions(given, overlays)
   // Its summary may have been undone since it was read.
   const isSummarised = recorded.compactions.some(
     ({ text, through }) => text !== undefined && through >= outlineEnd(given),
   )
   const history = isSummarised ? given : await readWhole(run, given)
-  const learned = planOptions.look ? [] : await recallFields(run, history, recorded.refused ?? [])
+  // Nothing is decided about a request that is sent as it is.
+  const decides = planOptions.isVerbatim !== true
+  const learned = planOptions.look || !decides ? [] : await recallFields(run, history, recorded.refused ?? [])
   const refused = [...(recorded.refused ?? []), ...learned]
   const plain = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
   const before = plain.decisions
@@ -90,7 +111,7 @@ export async function planRequest(
   let draft = offered ? withRecall(plain) : plain
   let facts = gather(run, draft, settings, history, exchanges, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
-  const decisions = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
+  const decisions = decides ? await decide(run, draft, { ...facts, limit }, history, planOptions.look === true) : before
   if (hasRoom && !offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
     draft = withRecall(plain)
     facts = gather(run, draft, settings, history, exchanges, overlays)
