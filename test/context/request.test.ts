@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ToolSpec } from '../../src/core/context.ts'
+import type { Message } from '../../src/core/message.ts'
 import { assemble, estimateHead, type Assembled, type RequestDraft } from '../../src/context/assemble.ts'
 import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
@@ -122,5 +123,22 @@ describe('a request', () => {
     const cut = sized(window(folded) - 50)
     assert.deepEqual(cut.rules, ['tool-turns', 'window'])
     assert.ok(cut.size <= folded / 2)
+  })
+
+  test('that is cut counts its system prompt as a part of what stays', () => {
+    const capabilities = { ...chatTarget.capabilities, contextWindow: 10_000 }
+    const limit = Math.floor(10_000 * 0.8 * 0.92)
+    const history: Message[] = [{ role: 'system', parts: [{ type: 'text', text: long.repeat(4) }] }]
+    for (let i = 0; i < 100; i++) {
+      history.push(i % 2 === 0 ? user(long) : reply(long))
+      const { estimate, notes } = made({ history, target: { ...chatTarget, capabilities } })
+      if (notes.length === 0) assert.ok(estimate.input <= limit)
+      else {
+        assert.ok(estimate.input <= limit / 2, `${estimate.input} of ${limit}`)
+        assert.ok(estimate.input > limit / 2 - 2 * estimateMessage(user(long)))
+        return
+      }
+    }
+    assert.fail('it was never cut')
   })
 })
