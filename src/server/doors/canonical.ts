@@ -14,13 +14,14 @@ export interface Group {
   hash: string
 }
 
-const known = prefixes<readonly Group[]>()
+/** With the number of messages in them. */
+const known = prefixes<{ groups: readonly Group[]; size: number }>()
 
 export function grouped(messages: readonly Message[], before: string = ''): Group[] {
-  const groups = before === '' ? knownGroups(messages) : []
+  const { groups, size } = before === '' ? knownGroups(messages) : { groups: [], size: 0 }
   let upTo = groups.at(-1)?.hash ?? before
   const lists: Message[][] = []
-  for (const message of messages.slice(sizeOf(groups))) {
+  for (const message of messages.slice(size)) {
     const last = lists.at(-1)
     if (message.role === 'assistant' && last?.[0]?.role === 'assistant') last.push(message)
     else lists.push([message])
@@ -29,26 +30,21 @@ export function grouped(messages: readonly Message[], before: string = ''): Grou
     upTo = nextHash(upTo, list)
     groups.push({ messages: list, hash: upTo })
   }
-  if (before === '') known.keep(messages, groups)
+  if (before === '') known.keep(messages, { groups, size: messages.length })
   return groups
 }
 
 /** The groups of an earlier list that are complete in this one. */
-function knownGroups(messages: readonly Message[]): Group[] {
-  const { shared = 0, value = [] } = known.longest(messages) ?? {}
-  const groups = [...value]
+function knownGroups(messages: readonly Message[]): { groups: Group[]; size: number } {
+  const { shared = 0, value } = known.longest(messages) ?? {}
+  const groups = [...(value?.groups ?? [])]
+  let size = value?.size ?? 0
   // Nearly always all of them: the earlier list is the beginning of this one.
-  for (let end = sizeOf(groups); groups.length > 0; end -= groups.pop()?.messages.length ?? 0) {
-    const isLast = groups.at(-1)?.messages[0]?.role !== 'assistant' || messages[end]?.role !== 'assistant'
-    if (end <= shared && isLast) break
+  for (; groups.length > 0; size -= groups.pop()?.messages.length ?? 0) {
+    const isLast = groups.at(-1)?.messages[0]?.role !== 'assistant' || messages[size]?.role !== 'assistant'
+    if (size <= shared && isLast) break
   }
-  return groups
-}
-
-function sizeOf(groups: readonly Group[]): number {
-  let size = 0
-  for (const { messages } of groups) size += messages.length
-  return size
+  return { groups, size }
 }
 
 export function nextHash(before: string, group: readonly Message[]): string {

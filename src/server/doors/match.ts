@@ -135,7 +135,8 @@ async function placeOf(
     return { conversationId: textIn(anchor, 'conversationId'), count: 0 }
   }
   // Many conversations begin with the same question: they are distinguished by our reply, or by the client.
-  const isIdentified = anchor !== undefined || groups.slice(0, prefix?.count ?? 0).some(isReply)
+  const firstReply = groups.findIndex(isReply)
+  const isIdentified = anchor !== undefined || (firstReply >= 0 && firstReply < (prefix?.count ?? 0))
   const isSameSession = session !== undefined && prefix && textIn(prefix.record, 'session') === session
   if (prefix && (isIdentified || isSameSession)) return placeIn(prefix.record, prefix.count)
   const quoted = newestReply < 0 && session !== undefined ? await quotedReply(store, owner, groups, session) : undefined
