@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '../core/log.ts'
 import { callsOf, type ToolCallPart, type ToolMessage, type ToolResultPart } from '../core/message.ts'
 import { carriesMedia } from '../store/media.ts'
+import { ownLongResult } from '../store/new-entry.ts'
 import { answerTo, argsHashOf, type Approval } from './approval.ts'
 import { callableTools } from './offer-recall.ts'
 import { repeatNotes, withNote } from './repeats.ts'
@@ -144,7 +145,7 @@ async function keep(
   const note = step.repeats?.(call, given)
   const part = note ? withNote(given, note.toModel) : given
   const outcome = run.signal.aborted && part.failed ? 'unknown' : part.failed ? 'failed' : 'done'
-  const message: ToolMessage = { role: 'tool', parts: [part] }
+  const message = await ownLongResult({ role: 'tool', parts: [part] })
   const tell = (): void => {
     run.emit({ type: 'tool-end', call, result: part })
     if (note) run.emit({ type: 'guard', action: 'warned', ...note.reason })

@@ -1,10 +1,11 @@
 // Prepares input for a store: validated, cleaned, and converted to the stored text. All stores use this, so that each
 // stores the same.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
-import type { Message } from '../core/message.ts'
+import type { Message, ToolMessage } from '../core/message.ts'
 import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
@@ -38,19 +39,60 @@ export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
   const checked = checkEntry(entry, now)
   const known = textsOfOwn.get(checked.message)
   textsOfOwn.delete(checked.message)
-  const json = known ?? jsonText(checked.message, 'The message')
-  return { ...checked, json, checksum: crc32(json), isOwn: known !== undefined }
+  const json = known?.json ?? jsonText(checked.message, 'The message')
+  return { ...checked, json, checksum: known?.checksum ?? crc32(json), isOwn: known !== undefined }
 }
 
 /** The texts of messages that are about to be stored: they need not be written again. */
-const textsOfOwn = new WeakMap<Message, string>()
+const textsOfOwn = new WeakMap<Message, { json: string; checksum?: number }>()
 
 /** A copy of a message in the form in which it will be read again, to be stored once. */
 export function ownMessage<M extends Message>(given: M): M {
+  if (textsOfOwn.has(given)) return given
   const json = jsonText(given, 'The message')
   const message = messageIn(json) as M
-  textsOfOwn.set(message, json)
+  textsOfOwn.set(message, { json })
   return message
+}
+
+/** Characters of a value that are written at once, in a few milliseconds. */
+const sliceSize = 256 * 1024
+
+/**
+ * The same for the result of one call with a very long text, which is written in slices: everything else continues in
+ * between. Any other message is returned as it is.
+ */
+export async function ownLongResult(given: ToolMessage): Promise<ToolMessage> {
+  const [part, another] = given.parts
+  if (!part || another || typeof part.value !== 'string' || part.value.length <= sliceSize) return given
+  const { value } = part
+  const mark = uuidv7()
+  const around = jsonText({ ...given, parts: [{ ...part, value: mark }] }, 'The message').split(`"${mark}"`)
+  const pieces = [`${around[0]}"`]
+  const values: string[] = []
+  let checksum = crc32(pieces[0] ?? '')
+  for (let from = 0; from < value.length;) {
+    let to = Math.min(value.length, from + sliceSize)
+    // Not between the halves of a pair: they are one character of the text.
+    if (isFirstOfPair(value.charCodeAt(to - 1)) && to < value.length) to--
+    const json = JSON.stringify(value.slice(from, to))
+    const piece = json.slice(1, -1)
+    pieces.push(piece)
+    // Through JSON, because the text may be a slice of a much longer one, which would stay in memory.
+    values.push(JSON.parse(json) as string)
+    checksum = crc32(piece, checksum)
+    from = to
+    await nextTurn()
+  }
+  pieces.push(`"${around[1]}`)
+  const message = JSON.parse(around.join('""')) as ToolMessage
+  for (const one of message.parts) one.value = values.join('')
+  textsOfOwn.set(message, { json: pieces.join(''), checksum: crc32(pieces.at(-1) ?? '', checksum) })
+  return message
+}
+
+function isFirstOfPair(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00
 }
 
 /** For a store that has no use for the text. */
