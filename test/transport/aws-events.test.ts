@@ -129,6 +129,15 @@ test('a frame of exactly the allowed size is read', () => {
 test('an event inside a chunk of InvokeModel is returned unchanged', () => {
   const event = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }
   assert.deepEqual(read([frameAwsEvent(event, true)]).chunks, [event])
+  const bytesOf = Buffer.from('{}').toString('base64')
+  for (const other of [
+    { metadata: { bytes: bytesOf } },
+    { chunk: { text: 'Hi' } },
+    { chunk: 'Hi' },
+    { chunk: { bytes: 1 } },
+  ]) {
+    assert.deepEqual(read([frameAwsEvent(other)]).chunks, [other], 'anything else is not unpacked')
+  }
 })
 
 test('every recorded frame is read, and none of its padding', { skip: noCorpus }, () => {
