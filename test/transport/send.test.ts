@@ -132,6 +132,8 @@ describe('a reply', () => {
       { text: 'a' },
       { end: true },
     ])
+    const broken = await chunksOf({ headers: json, pieces: [event({ a: 1 }), 'data: {"b"\n\n', event({ c: 3 })] })
+    assert.deepEqual([broken.chunks, broken.failure?.kind], [[{ a: 1 }], 'malformed-reply'])
     const page = await chunksOf({ headers: events, pieces: ['<html>no</html>'] })
     assert.match(page.failure?.message ?? '', /not JSON: <html>no/)
     assert.equal(page.failure?.kind, 'malformed-reply')
@@ -146,7 +148,7 @@ describe('a reply', () => {
   test('is not read further once it is done, stopped or too large', async () => {
     const pieces = [event({ a: 1 }), event({ b: 2 }), event({ c: 3 })]
     const progress = { done: false, thinking: false }
-    const { fetch, state } = memory({ headers: events, pieces })
+    const { fetch, state, asked } = memory({ headers: events, pieces })
     const attempt = { protocol: toy(), url: 'https://toy.example/', headers: {}, body: '', fetch }
     const taken: Json[] = []
     await send({ ...attempt, progress }, (chunk) => {
@@ -155,6 +157,7 @@ describe('a reply', () => {
       return undefined
     })
     assert.deepEqual(taken, [{ a: 1 }])
+    assert.equal(asked[0]?.signal?.aborted, false, 'the connection of a complete reply stays')
     const stopped: Json[] = []
     const again = memory({ headers: events, pieces: [pieces.join('')] })
     await send({ ...attempt, fetch: again.fetch }, (chunk) => (stopped.push(chunk) === 2 ? 'stop' : undefined))
