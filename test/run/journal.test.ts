@@ -116,3 +116,15 @@ test('nothing of a reply is journaled after the reply itself is stored', async (
   await new Promise(setImmediate)
   assert.equal(written.at(-1), 'reply')
 })
+
+test('a batch that is written because of its size is not followed by an empty one', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sizes: number[] = []
+  const journal = journaling(async (_, events) => sizes.push(events.length))
+  void journal.push({ type: 'part-delta', index: 1, text: 'x' })
+  void journal.push(batch)
+  t.mock.timers.tick(1000)
+  await new Promise(setImmediate)
+  assert.deepEqual(sizes, [2])
+  await journal.close()
+})
