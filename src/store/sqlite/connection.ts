@@ -261,7 +261,8 @@ export class Connection {
     }
   }
 
-  /* * After a failed sync the system may consider pages written that are not. Later commits would be lost with them, so the
+  /**
+   * After a failed sync the system may consider pages written that are not. Later commits would be lost with them, so the
    * log is written again before them.
    */
   #rewriteLog(): void {
