@@ -1,6 +1,5 @@
 import type { QueryResultRow } from 'pg'
 import type { Exchange } from '../../core/log.ts'
-import { cutBlob } from '../blobs.ts'
 import { jsonText } from '../new-entry.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { timeSpan } from '../query.ts'
@@ -8,7 +7,7 @@ import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
-import { endValues, exchangeValues, tokenFields, tokenNumbers } from '../sql/values.ts'
+import { cutClientBody, endValues, exchangeValues, tokenFields, tokenNumbers } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlobs, storeBody } from './blobs.ts'
 import { entryIn, locked, lockedByExchange, writable } from './conversations.ts'
@@ -49,7 +48,7 @@ function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 're
     },
 
     async keepBody(owner, conversationId, body, write) {
-      const blob = cutBlob(body)
+      const blob = cutClientBody(conversationId, body)
       return db.transaction(async (queries) => {
         await writable(db, queries, owner, conversationId, write)
         await storeBlobs(queries, owner, conversationId, [blob])

@@ -45,6 +45,9 @@ export interface ExchangeValues {
 
 const cutBody = bodyCutter()
 
+/** The bodies that clients send: apart from those of the exchanges, because each is compared with the one before it. */
+export const cutClientBody = bodyCutter()
+
 export function exchangeValues(conversationId: string, exchange: NewExchange, now: number): ExchangeValues {
   return {
     id: givenId(exchange.id, now),

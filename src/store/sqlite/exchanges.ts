@@ -1,5 +1,4 @@
 import type { Exchange } from '../../core/log.ts'
-import { cutBlob } from '../blobs.ts'
 import { jsonText } from '../new-entry.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { timeSpan } from '../query.ts'
@@ -7,7 +6,7 @@ import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
-import { endValues, exchangeValues, tokenFields } from '../sql/values.ts'
+import { cutClientBody, endValues, exchangeValues, tokenFields } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
@@ -51,7 +50,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
     },
 
     async keepBody(owner, conversationId, body, write) {
-      const blob = cutBlob(body)
+      const blob = cutClientBody(conversationId, body)
       return db.write(() => {
         storeBlob(db, writable(db, owner, conversationId, write).n, blob)
         return blob.sha256
