@@ -50,6 +50,47 @@ pageTest('the inspector of a long request loads and draws a part of it, and more
   for (const size of await Promise.all(sizes)) assert.ok(size < most.bytes, `an answer of ${size} bytes`)
 })
 
+pageTest('entries too long for one answer of the server are loaded with several', async ({ page }) => {
+  const { id } = await site.store.createConversation('local', { title: 'Large results' })
+  const origin = { protocol: 'elsewhere', provider: 'openai', model: 'gpt-5.6' }
+  const messages = Array.from({ length: 6 }, (_, i): Message[] => [
+    { role: 'user', parts: [{ type: 'text', text: `Question ${i}` }] },
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', callId: `call-${i}`, name: 'read', input: {} }],
+      native: [],
+      origin,
+      stop: { reason: 'tool-calls' },
+    },
+    {
+      role: 'tool',
+      parts: [
+        {
+          type: 'tool-result',
+          callId: `call-${i}`,
+          name: 'read',
+          output: [{ type: 'text', text: 'x'.repeat(1_800_000) }],
+        },
+      ],
+    },
+  ])
+  await site.store.appendAll(
+    'local',
+    id,
+    messages.flat().map((message) => ({ message })),
+  )
+  let answers = 0
+  const count = (response: Response) => void (/\/entries\?/.test(response.url()) && answers++)
+  page.on('response', count)
+  await page.goto(`${site.url}/c/${id}`)
+  await page.getByText('Question 5', { exact: true }).waitFor()
+  await page.locator('.row').last().focus()
+  await page.keyboard.press('Home')
+  await page.getByText('Question 0', { exact: true }).waitFor()
+  page.off('response', count)
+  assert.ok(answers > 1, `${answers} answers`)
+})
+
 async function titlesOn(page: Page): Promise<string[]> {
   return page.locator('.band-title').allInnerTexts()
 }
