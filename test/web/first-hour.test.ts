@@ -158,7 +158,7 @@ first('a message that is sent while scrolled up comes into view, and so does the
   await settled(page)
 })
 
-first('what is drawn or asked for in the moment of scrolling up is not lost', async (page) => {
+first('what is drawn or asked for in the moment of scrolling does not undo it, and is not lost', async (page) => {
   for (let i = 0; i < 6; i++) {
     await ask(page, `Number ${i}: ${'long words '.repeat(40)}`)
     await settled(page)
@@ -178,12 +178,14 @@ first('what is drawn or asked for in the moment of scrolling up is not lost', as
     `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true }))`,
   )
   assert.equal(home.top, 0, 'Home')
-  assert.equal((await scrolled(600, '')).top, 600)
-  const last = await scrolled(300, `document.querySelector('.to-end').click()`)
-  assert.equal(last.top, last.end, 'Jump to latest')
   // What is dragged over the list draws it again.
-  const drawn = await scrolled(0, `box.dispatchEvent(new Event('dragover', { bubbles: true }))`)
-  assert.equal(drawn.top, 0, 'drawn')
+  const redraw = `box.dispatchEvent(new Event('dragover', { bubbles: true }))`
+  // Rows that are measured only now may move it a little.
+  const down = await scrolled(600, redraw)
+  assert.ok(down.top > 400, `down: ${down.top}`)
+  const last = await scrolled(300, `document.querySelector('.to-end').click()`)
+  assert.ok(last.end - last.top < 2, `Jump to latest: ${last.top} of ${last.end}`)
+  assert.equal((await scrolled(0, redraw)).top, 0, 'up')
 })
 
 first(

@@ -142,10 +142,10 @@ export function scrolledTo(place: Place, { items, offsets }: Layout, box: HTMLEl
 
 /**
  * The event for scrolling comes with the next frame: what is drawn before it, and what a key or a button asks for, starts
- * from where the view is now. Otherwise a list at its end would scroll back, and a key pressed after scrolling be lost.
+ * from where the view is now. Otherwise the list would scroll back, and a key pressed after scrolling be lost.
  */
 export function catchUp(place: Place, box: HTMLElement | null): void {
-  if (box && place.layout && box.scrollTop < place.top - 2) scrolledTo(place, place.layout, box)
+  if (box && place.layout && Math.abs(box.scrollTop - place.top) > 2) scrolledTo(place, place.layout, box)
 }
 
 /** Moves the focus to a row, and the row into view. */
