@@ -25,7 +25,7 @@ interface Area {
 
 /** Where a mistake costs most, and the tests for it. */
 const areas: Record<string, Area> = {
-  run: { files: 'src/run/*.ts', tests: ['run'], wider: ['doors', 'crash/leases'] },
+  run: { files: 'src/run/**/*.ts', tests: ['run'], wider: ['doors', 'crash/leases'] },
   context: {
     files: 'src/context/*.ts',
     tests: ['context', 'run/context-*', 'run/answer'],
@@ -49,11 +49,11 @@ const areas: Record<string, Area> = {
  * can notice, so they are tried and listed but counted apart. That nothing outdated is used is a rule, with tests.
  */
 const caches = new Set([
-  'src/run/plan-ahead.ts',
-  'src/run/path-cache.ts pathCache',
-  'src/run/plan-request.ts rememberSent',
-  'src/run/plan-request.ts sentBefore',
-  'src/run/plan-request.ts digestOf',
+  'src/run/request/plan-ahead.ts',
+  'src/run/log/path-cache.ts pathCache',
+  'src/run/request/plan-request.ts rememberSent',
+  'src/run/request/plan-request.ts sentBefore',
+  'src/run/request/plan-request.ts digestOf',
   'src/context/prefix-memo.ts',
   'src/context/along-path.ts alongPath',
   'src/context/assemble.ts onceFor',

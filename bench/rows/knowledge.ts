@@ -1,7 +1,7 @@
 // What a request still knows under each policy, and what that costs.
 
 import { estimateHead } from '../../src/context/assemble.ts'
-import { recallSpec } from '../../src/run/recall.ts'
+import { recallSpec } from '../../src/run/tools/recall.ts'
 import { add, measureKnowledge, nothing, textOf, type Knowledge } from '../knowledge/measure.ts'
 import { drawFrontier } from '../knowledge/picture.ts'
 import { compared, preset, type Compared } from '../knowledge/policies.ts'

@@ -2,10 +2,10 @@
 // model.
 
 import { resolve } from 'node:path'
-import { fileContent } from '../run/file-content.ts'
-import type { Approval } from '../run/approval.ts'
-import { callDiff } from '../run/call-diff.ts'
-import { grantTool } from '../run/grants.ts'
+import { fileContent } from '../run/tools/file-content.ts'
+import type { Approval } from '../run/tools/approval.ts'
+import { callDiff } from '../run/tools/call-diff.ts'
+import { grantTool } from '../run/tools/grants.ts'
 import type { ChatSession } from './chat-session.ts'
 import { diffLines } from './inspect/render.ts'
 import { printError } from './print.ts'

@@ -1,4 +1,4 @@
-// A reply may have any number of calls, and those beyond a limit are answered as not run (run/tool-step.ts). The log
+// A reply may have any number of calls, and those beyond a limit are answered as not run (run/tools/tool-step.ts). The log
 // has all of them; a request leaves most of them out: no provider accepts a body with tens of thousands of calls.
 
 import { callsOf, type Message, type Reply, type ToolMessage } from '../core/message.ts'

@@ -4,8 +4,8 @@
 import { SynapseError } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isStandardSchema, type OutputOf, type StandardSchema } from '../core/standard-schema.ts'
-import { findingOf, jsonSchemaOf, withoutDialect } from './define-tool.ts'
-import { listed, type Finding } from './input-problem.ts'
+import { findingOf, jsonSchemaOf, withoutDialect } from './tools/define-tool.ts'
+import { listed, type Finding } from './tools/input-problem.ts'
 
 /** The type of the answer to an `answer` schema. */
 export type AnswerOf<S> = S extends StandardSchema ? OutputOf<S> : Json

@@ -7,8 +7,8 @@ import { textOf, type Reply } from '../core/message.ts'
 import type { Options } from '../settings/options.ts'
 import { unwrapInput } from '../wires/tool-schema/root.ts'
 import { answerFindings } from './answer-schema.ts'
-import { findingsOf } from './check-input.ts'
-import { listed } from './input-problem.ts'
+import { findingsOf } from './tools/check-input.ts'
+import { listed } from './tools/input-problem.ts'
 
 /** The reply parsed with the schema of the options; undefined: no schema was requested, or there is no text. */
 export async function answerOf(

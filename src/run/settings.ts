@@ -10,9 +10,9 @@ import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
 import { answerSchemaOf } from './answer-schema.ts'
 import { checkParts } from './check-messages.ts'
-import type { Cooldown } from './cooldown.ts'
+import type { Cooldown } from './request/cooldown.ts'
 
-import type { PathTo } from './path-cache.ts'
+import type { PathTo } from './log/path-cache.ts'
 import type { Observer, Transport } from './run-context.ts'
 
 export type { RunSettings } from '../settings/run.ts'

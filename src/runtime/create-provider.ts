@@ -10,15 +10,15 @@ import { rowsWith } from '../providers/rows.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { endpointFinder, type SynapseOptions } from './open.ts'
 import { checkProviderConfig, checkProviderOptions } from '../settings/check.ts'
-import { compactNow } from '../run/compact-now.ts'
-import { runHandle, type Run } from '../run/run-handle.ts'
-import { cooldown } from '../run/cooldown.ts'
+import { compactNow } from '../run/compaction/compact-now.ts'
+import { runHandle, type Run } from '../run/events/run-handle.ts'
+import { cooldown } from '../run/request/cooldown.ts'
 import { startRun, stepSettings } from '../run/start-run.ts'
-import { cachedPath, type PathTo } from '../run/path-cache.ts'
-import { holdLease } from '../run/lease.ts'
+import { cachedPath, type PathTo } from '../run/log/path-cache.ts'
+import { holdLease } from '../run/log/lease.ts'
 import { meter } from '../run/budget.ts'
-import { sentMessages } from '../run/sent-messages.ts'
-import { externalTools, type SubmittedResult } from '../run/external-tools.ts'
+import { sentMessages } from '../run/request/sent-messages.ts'
+import { externalTools, type SubmittedResult } from '../run/tools/external-tools.ts'
 import {
   protocolOf,
   userMessage,
@@ -28,7 +28,7 @@ import {
   type Runtime,
 } from '../run/settings.ts'
 import { portableMessages } from './portable-messages.ts'
-import { loadMedia } from '../run/load-media.ts'
+import { loadMedia } from '../run/request/load-media.ts'
 
 /** The model and its settings. Everything but the first lines can be changed later by `updateConfig`. */
 export interface ProviderOptions

@@ -19,7 +19,7 @@ import { exampleOf } from '../providers/places.ts'
 import { resolveWith, wireOf as wireFor } from '../providers/resolve-with.ts'
 import { rowsWith } from '../providers/rows.ts'
 import { checkMessages } from '../run/check-messages.ts'
-import { inlineTextFiles } from '../run/text-files.ts'
+import { inlineTextFiles } from '../run/request/text-files.ts'
 import { checkArgument, checkOptions, checkPolicy, checkToolSpecs } from '../settings/check.ts'
 import { readRecording } from '../transport/recording.ts'
 

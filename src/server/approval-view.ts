@@ -2,9 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Conversation } from '../core/log.ts'
-import type { Approval } from '../run/approval.ts'
-import { fileContent } from '../run/file-content.ts'
-import { callDiff, type CallDiff } from '../run/call-diff.ts'
+import type { Approval } from '../run/tools/approval.ts'
+import { fileContent } from '../run/tools/file-content.ts'
+import { callDiff, type CallDiff } from '../run/tools/call-diff.ts'
 import type { ServerContext } from './context.ts'
 import { mergeSettings } from './run-settings.ts'
 

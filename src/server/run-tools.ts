@@ -3,7 +3,7 @@
 
 import type { SourcedTool, Toolbox } from '../agents/toolbox.ts'
 import type { RunSettings } from '../run/conversation.ts'
-import { withGrants } from '../run/grants.ts'
+import { withGrants } from '../run/tools/grants.ts'
 import type { Store } from '../store/store.ts'
 import type { Settings } from './schema.ts'
 

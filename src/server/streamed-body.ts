@@ -2,7 +2,7 @@
 // and promises of a web stream cost more than a small event; WebSockets and tests read it as the web stream of the response.
 
 import type { ServerResponse } from 'node:http'
-import { channel } from '../run/channel.ts'
+import { channel } from '../run/events/channel.ts'
 
 export interface BodySink {
   write(piece: string | Uint8Array): void

@@ -4,8 +4,8 @@ import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { checkAnswer } from '../../src/run/check-answer.ts'
-import { defineTool } from '../../src/run/define-tool.ts'
-import { readCall } from '../../src/run/tool-step.ts'
+import { defineTool } from '../../src/run/tools/define-tool.ts'
+import { readCall } from '../../src/run/tools/tool-step.ts'
 import { collect, only, start } from './chatting.ts'
 
 const answerSchema = {

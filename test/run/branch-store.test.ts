@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { branchStore, type RequestsOfBranches } from '../../src/run/branch-store.ts'
-import { externalTools } from '../../src/run/external-tools.ts'
+import { branchStore, type RequestsOfBranches } from '../../src/run/branches/branch-store.ts'
+import { externalTools } from '../../src/run/tools/external-tools.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 
 const owner = 'ada'

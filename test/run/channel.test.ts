@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { channel } from '../../src/run/channel.ts'
+import { channel } from '../../src/run/events/channel.ts'
 
 describe('a queue of values', () => {
   const sum = (a: number, b: number) => (b > 0 ? a + b : undefined)

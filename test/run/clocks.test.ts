@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Part } from '../../src/core/message.ts'
-import { cooldown } from '../../src/run/cooldown.ts'
-import { isGone, thisProcess } from '../../src/run/lease.ts'
-import { thinkingClock } from '../../src/run/thinking-time.ts'
+import { cooldown } from '../../src/run/request/cooldown.ts'
+import { isGone, thisProcess } from '../../src/run/log/lease.ts'
+import { thinkingClock } from '../../src/run/request/thinking-time.ts'
 
 test('a provider is skipped from the third failure in a minute on, and again at once if it fails after that', () => {
   let now = 0

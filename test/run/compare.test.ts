@@ -5,7 +5,7 @@ import test from 'node:test'
 import type { RunEvent } from '../../src/core/event.ts'
 import { textOf } from '../../src/core/message.ts'
 import * as z from 'zod'
-import { defineTool } from '../../src/run/define-tool.ts'
+import { defineTool } from '../../src/run/tools/define-tool.ts'
 import { calling, clock, start } from './chatting.ts'
 
 const models = ['anthropic/claude-opus-5', 'openai/gpt-5.6', 'google/gemini-3.8-flash']

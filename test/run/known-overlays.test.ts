@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Overlay } from '../../src/core/log.ts'
 import { noUsage } from '../../src/core/usage.ts'
-import { savedBy } from '../../src/run/exchange.ts'
-import { addOverlay, overlaysOf, type KnownOverlays } from '../../src/run/known-overlays.ts'
+import { savedBy } from '../../src/run/request/exchange.ts'
+import { addOverlay, overlaysOf, type KnownOverlays } from '../../src/run/log/known-overlays.ts'
 
 function place(overlays?: KnownOverlays) {
   const stored: Overlay[] = [{ id: 'first' } as Overlay]

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Message, Part, StopReason, UserMessage } from '../../src/core/message.ts'
-import { outcomeOf } from '../../src/run/close-interrupted.ts'
+import { outcomeOf } from '../../src/run/log/close-interrupted.ts'
 import { outcomeOfFailure, outcomeOfReply } from '../../src/run/loop.ts'
 import { nextStep } from '../../src/run/next-step.ts'
 import { nameAfter } from '../../src/run/start-run.ts'

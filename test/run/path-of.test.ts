@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
-import { cachedPath, outlineEnd, pathCache, readWhole } from '../../src/run/path-cache.ts'
+import { cachedPath, outlineEnd, pathCache, readWhole } from '../../src/run/log/path-cache.ts'
 import type { Store } from '../../src/store/store.ts'
 import { entriesOf, reply, user } from '../histories.ts'
 

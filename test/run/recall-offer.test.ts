@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isObject, type JsonObject } from '../../src/core/json.ts'
-import { defineTool } from '../../src/run/define-tool.ts'
-import { recallTool } from '../../src/run/recall.ts'
+import { defineTool } from '../../src/run/tools/define-tool.ts'
+import { recallTool } from '../../src/run/tools/recall.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { recallTool } from '../../src/run/recall.ts'
+import { recallTool } from '../../src/run/tools/recall.ts'
 import type { Store } from '../../src/store/store.ts'
 import { call, entriesOf, onePixel, reply, user } from '../histories.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
-import { recallTool } from '../../src/run/recall.ts'
+import { recallTool } from '../../src/run/tools/recall.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { reply, result, user } from '../store/messages.ts'
 

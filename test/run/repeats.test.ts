@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
 import type { ToolResultPart } from '../../src/core/message.ts'
-import { repeatLimits, repeatNotes, stuck, withNote } from '../../src/run/repeats.ts'
+import { repeatLimits, repeatNotes, stuck, withNote } from '../../src/run/tools/repeats.ts'
 import { call, entriesOf, reply, result, user } from '../histories.ts'
 
 describe('a model without progress', () => {

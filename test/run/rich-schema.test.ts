@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
-import { defineTool } from '../../src/run/define-tool.ts'
+import { defineTool } from '../../src/run/tools/define-tool.ts'
 import { someTargets } from '../targets.ts'
 import { calling, only, collect, results, start } from './chatting.ts'
 

@@ -13,7 +13,7 @@ import {
 import type { ReplyEvent, RunEvent } from '../../src/core/event.ts'
 import type { Run } from '../../src/run/conversation.ts'
 import type { RunEnd } from '../../src/run/loop.ts'
-import { runHandle } from '../../src/run/run-handle.ts'
+import { runHandle } from '../../src/run/events/run-handle.ts'
 import { call, reply } from '../histories.ts'
 import { collect, start } from './chatting.ts'
 

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Json } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { externalTools } from '../../src/run/external-tools.ts'
-import { runTool } from '../../src/run/run-tool.ts'
+import { externalTools } from '../../src/run/tools/external-tools.ts'
+import { runTool } from '../../src/run/tools/run-tool.ts'
 import { call } from '../histories.ts'
 
 describe('a tool that runs', () => {

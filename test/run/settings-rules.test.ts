@@ -13,7 +13,7 @@ import { toolLimits } from '../../src/run/guards.ts'
 import { protocolOf, userMessage, withChanges } from '../../src/run/settings.ts'
 import { stepSettings } from '../../src/run/start-run.ts'
 import type { RunSettings } from '../../src/settings/run.ts'
-import { isStateless, keepsState } from '../../src/run/state.ts'
+import { isStateless, keepsState } from '../../src/run/request/state.ts'
 import { settingsToStore, storedSettings, storedToolNames, toolsNamed } from '../../src/run/stored-settings.ts'
 import { entriesOf, onePixel, reply, result, user } from '../histories.ts'
 

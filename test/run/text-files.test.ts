@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { MediaPart, UserMessage } from '../../src/core/message.ts'
 import { prepare } from '../../src/runtime/prepare.ts'
-import { inlineTextFiles } from '../../src/run/text-files.ts'
+import { inlineTextFiles } from '../../src/run/request/text-files.ts'
 import { onePixel, reply } from '../histories.ts'
 
 const file = (name: string | undefined, mediaType: string, content: string | Buffer): MediaPart => ({

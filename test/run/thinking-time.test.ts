@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'
-import { thinkingClock } from '../../src/run/thinking-time.ts'
+import { thinkingClock } from '../../src/run/request/thinking-time.ts'
 
 const reasoning = { type: 'reasoning', text: 'Hm.' } as const
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MediaPart, TextPart, ToolResultPart } from '../../src/core/message.ts'
-import { limitResult, readValue } from '../../src/run/tool-value.ts'
+import { limitResult, readValue } from '../../src/run/tools/tool-value.ts'
 
 const text = (words: string): TextPart => ({ type: 'text', text: words })
 const image = (size: number): MediaPart => ({

@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import * as z from 'zod'
 import { textOf, type Reply } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { defineTool } from '../../src/run/define-tool.ts'
+import { defineTool } from '../../src/run/tools/define-tool.ts'
 import type { StandardSchema } from '../../src/core/standard-schema.ts'
 import { calling, collect, only, results, start } from './chatting.ts'
 

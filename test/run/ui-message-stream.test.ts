@@ -4,7 +4,7 @@ import type { ReplyEvent, RunEvent, RunOutcome } from '../../src/core/event.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { Part, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
 import { noUsage } from '../../src/core/usage.ts'
-import { uiMessageResponse } from '../../src/run/ui-message-stream.ts'
+import { uiMessageResponse } from '../../src/run/events/ui-message-stream.ts'
 
 const origin = { provider: 'openai', protocol: 'openai-chat', model: 'gpt' }
 const call: ToolCallPart = { type: 'tool-call', callId: 'c1', name: 'clock', input: { zone: 'UTC' } }

@@ -1,7 +1,7 @@
 // Every route of a server, from its OpenAPI document, with a request for each that would work.
 
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { grantTool, listGrants } from '../../src/run/grants.ts'
+import { grantTool, listGrants } from '../../src/run/tools/grants.ts'
 import { clientRequestRecord } from '../../src/server/doors/client-request.ts'
 import type { Api, Serving } from './serving.ts'
 import { newConversation, say, str } from './serving.ts'

@@ -4,7 +4,7 @@
 import { badInput } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { textOf } from '../../core/message.ts'
-import type { Candidate } from '../../run/compare.ts'
+import type { Candidate } from '../../run/branches/compare.ts'
 import { withFiles } from '../attachments.ts'
 import { type ChatSession, openChatSession } from '../chat-session.ts'
 import { checkModel } from '../choose-model.ts'

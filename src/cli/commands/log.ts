@@ -63,7 +63,7 @@ async function show(local: Local, id: string, json: boolean): Promise<void> {
   }
   if (json) return
   const [{ heldState }, { stateLines }] = await Promise.all([
-    import('../../run/state.ts'),
+    import('../../run/request/state.ts'),
     import('../inspect/render.ts'),
   ])
   const state = await heldState(local, conversation.id, conversation.head)

@@ -3,7 +3,7 @@
 import type { Json } from '../../core/json.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
 import type { RunSettings, Runtime } from '../../run/conversation.ts'
-import type { Inspected } from '../../run/inspect.ts'
+import type { Inspected } from '../../run/request/inspect.ts'
 import { prefixBreak, type PrefixBreak } from './prefix-break.ts'
 
 export interface Preview extends Inspected {
@@ -26,7 +26,7 @@ export interface PreviewOptions extends Runtime {
 
 export async function preview(at: PreviewOptions): Promise<Preview> {
   const { conversationId, history, settings } = at
-  const { inspectRequest } = await import('../../run/inspect.ts')
+  const { inspectRequest } = await import('../../run/request/inspect.ts')
   const next = await inspectRequest(at, conversationId, history, settings)
   const exact = at.exact ? await exactCount(at) : undefined
   const [last] = await lastRequests(at, 1, (one) => isSame(one, next))
@@ -43,7 +43,7 @@ export async function preview(at: PreviewOptions): Promise<Preview> {
 }
 
 async function exactCount({ conversationId, history, settings, ...local }: PreviewOptions): Promise<number> {
-  const { countTokens } = await import('../../run/count-tokens.ts')
+  const { countTokens } = await import('../../run/request/count-tokens.ts')
   return (await countTokens(local, conversationId, history, settings)).tokens
 }
 

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { ListedModel } from '../../providers/find-model.ts'
 import type { Tool } from '../../core/tool.ts'
-import { listGrants, revokeGrant, withGrants, type Grant } from '../../run/grants.ts'
+import { listGrants, revokeGrant, withGrants, type Grant } from '../../run/tools/grants.ts'
 import { neutral, type Style } from '../terminal.ts'
 import { type ChatSession, conversationOrigin } from '../chat-session.ts'
 import { toolNamed } from '../session-settings.ts'

@@ -3,9 +3,9 @@
 
 import { asFailure } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import type { Comparison } from '../../run/compare.ts'
+import type { Comparison } from '../../run/branches/compare.ts'
 import { conversationOf } from '../../run/conversation.ts'
-import { channel } from '../../run/channel.ts'
+import { channel } from '../../run/events/channel.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'

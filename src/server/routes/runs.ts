@@ -1,8 +1,8 @@
 // Runs: everything that starts one, and what can be done with it.
 
 import { badInput } from '../../core/error.ts'
-import { answerApproval, waitingApprovals, type Approval } from '../../run/approval.ts'
-import { grantTool, type GrantedTool } from '../../run/grants.ts'
+import { answerApproval, waitingApprovals, type Approval } from '../../run/tools/approval.ts'
+import { grantTool, type GrantedTool } from '../../run/tools/grants.ts'
 import { titleOf } from '../../run/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,7 +1,7 @@
 // What conversations can use: agents, tools and MCP servers of the server's configuration; and lasting permissions.
 
 import type { McpServerInfo, Toolbox } from '../../agents/toolbox.ts'
-import { listGrants, revokeGrant } from '../../run/grants.ts'
+import { listGrants, revokeGrant } from '../../run/tools/grants.ts'
 import { json, Refusal } from '../answer.ts'
 import { missing, route, type Route } from '../route.ts'
 import { agentView, grantView, mcpServerView, promptView, toolView } from '../server-views.ts'

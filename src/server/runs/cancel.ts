@@ -2,7 +2,7 @@
 
 import { SynapseError } from '../../core/error.ts'
 import type { Lease } from '../../core/log.ts'
-import { isAbandoned } from '../../run/lease.ts'
+import { isAbandoned } from '../../run/log/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { serverOwner } from '../keys.ts'
 import type { RunView } from '../views.ts'

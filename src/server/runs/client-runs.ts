@@ -5,7 +5,7 @@
 import type { RunEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
 import { noUsage } from '../../core/usage.ts'
-import { isAbandoned, thisProcess } from '../../run/lease.ts'
+import { isAbandoned, thisProcess } from '../../run/log/lease.ts'
 import { outcomeOfReply } from '../../run/loop.ts'
 import type { Store } from '../../store/store.ts'
 import type { RunView } from '../views.ts'

@@ -2,7 +2,7 @@
 // elsewhere when it has not renewed its heartbeat.
 
 import { randomUUID } from 'node:crypto'
-import { isGone, thisProcess } from '../../run/lease.ts'
+import { isGone, thisProcess } from '../../run/log/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { serverOwner } from '../keys.ts'
 

@@ -1,6 +1,6 @@
 // Resumes the runs whose server is gone, and those of this one that were interrupted.
 
-import { isAbandoned } from '../../run/lease.ts'
+import { isAbandoned } from '../../run/log/lease.ts'
 import { traceOf } from '../log.ts'
 import { serverOwner } from '../keys.ts'
 import type { ServedEvent } from './event-log.ts'

@@ -2,8 +2,8 @@
 // stopped on request, parked when the server stops, and resumed by the next one.
 
 import { SynapseError, asFailure } from '../../core/error.ts'
-import { pastAbandonedLease } from '../../run/lease.ts'
-import { pathCache } from '../../run/path-cache.ts'
+import { pastAbandonedLease } from '../../run/log/lease.ts'
+import { pathCache } from '../../run/log/path-cache.ts'
 import type { Log } from '../log.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { NewEntry, Store } from '../../store/store.ts'

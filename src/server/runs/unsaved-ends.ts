@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
-import { holdLease } from '../../run/lease.ts'
+import { holdLease } from '../../run/log/lease.ts'
 import type { ExecutedRun } from './execute-run.ts'
 import { finish, isChanged, saveRun, type OwnRun, type Runs, type UnsavedEnd } from './own-runs.ts'
 import type { StoredRun } from './run-record.ts'

@@ -1,0 +1,326 @@
+// One step of a run: a request to a model and its outcome. The request is in the log before it is sent, and its reply
+// is in the log before it is acted on. If a provider refuses a request because of its content, the content is corrected
+// and sent again, once for each reason: too long, lost server-side state, provider data that it can no longer read,
+// fields that it does not accept back. Every attempt is an exchange in the log.
+
+import type { Note } from '../../core/context.ts'
+import type { ReplyEvent, RunEvent } from '../../core/event.ts'
+import type { Failure } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Entry, Exchange } from '../../core/log.ts'
+import type { Part } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { Assembled } from '../../context/assemble.ts'
+import { compactionData } from '../../context/overlay-codec.ts'
+import { forecastNote, type Forecast } from '../../context/forecast.ts'
+import { originsNote } from '../../context/origins.ts'
+import { hasField } from '../../context/refused.ts'
+import { refusedFields } from '../../wires/shared/refused-fields.ts'
+import { costOf, type Price } from '../../providers/price.ts'
+import { uuidv7 } from '../../store/ids.ts'
+import { carriesMedia } from '../../store/media.ts'
+import type { ExchangeEnd, FinishedExchange } from '../../store/store.ts'
+import { ask } from './ask.ts'
+import { outcomeOf } from '../log/close-interrupted.ts'
+import { rememberField } from './field-memory.ts'
+import { addOverlay } from '../log/known-overlays.ts'
+import { journaling, type Journal } from './journal.ts'
+import { planFrom, readForPlan, type PlannedRequest, type PlanOptions } from './plan-request.ts'
+import type { PendingWrites } from '../log/pending-writes.ts'
+import type { RunContext, Verbatim } from '../run-context.ts'
+import { isStateless, keepState, stateNote } from './state.ts'
+
+export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
+  const tried = new Set<Remedy>()
+  for (let planOptions: PlanOptions = {}; ;) {
+    // A request written by a client cannot be corrected: after a refusal it is written from the log.
+    const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
+    const sources = await readForPlan(run, history)
+    let planning: Promise<PlannedRequest> | undefined
+    const isVerbatim = verbatim !== undefined
+    const plan = () => (planning ??= planFrom(run, history, sources, { ...planOptions, isVerbatim }))
+    const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, plan, step)
+    const planned = await plan()
+    const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
+    const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
+    if (!remedy || tried.has(remedy) || run.signal.aborted) return finished
+    tried.add(remedy)
+    const next = await apply(remedy, run, history, planned, finished.exchange.failure)
+    if (!next) return finished
+    planOptions = { ...planOptions, ...next }
+  }
+}
+
+function verbatimFor({ verbatim, endpoint }: RunContext): Verbatim | undefined {
+  const fits = verbatim?.provider === endpoint.provider.id && verbatim.protocol === endpoint.protocol.id
+  return fits ? verbatim : undefined
+}
+
+async function attempt(
+  run: RunContext,
+  history: readonly Entry[],
+  plan: () => Promise<PlannedRequest>,
+  step: number,
+): Promise<FinishedExchange> {
+  const { store, owner, endpoint } = run
+  const basedOn = history.at(-1)?.id ?? ''
+  const requestNotes = run.verbatim
+    ? []
+    : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...(await plan()).prepared.notes]
+  let journal: Journal | undefined
+  const typed = partTypes()
+  const {
+    opened,
+    reply,
+    usage,
+    failure,
+    notes = [],
+  } = await ask(run, {
+    plan: async () => (await plan()).prepared,
+    basedOn,
+    notes: requestNotes,
+    onOpen({ id, provider, model }) {
+      if (!run.storesEvents) {
+        const write = (offset: number, events: ReplyEvent[]) => store.journal(owner, id, offset, events, run.write())
+        journal = journaling(write, run.pending !== undefined)
+      }
+      run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: requestNotes })
+    },
+    onEvent(event, { id }) {
+      if (event.type === 'retry' || event.type === 'no-retry') {
+        run.emit({ ...event, exchangeId: id })
+        return undefined
+      }
+      const writing = journal?.push(event)
+      run.emit({ type: 'reply-event', exchangeId: id, event: typed(event) })
+      return writing
+    },
+  })
+  await journal?.close()
+
+  const { prepared, forecast, keep, state } = await plan()
+  const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
+  const saved = usage && savedBy(forecast, usage, endpoint.price)
+  const newState = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
+  const outcome = outcomeOf(reply.stop.reason)
+  const entryId = reply.parts.length > 0 ? uuidv7() : undefined
+  const records = await run.recordsOf?.({
+    exchangeId: opened.id,
+    outcome,
+    reply,
+    ...(entryId !== undefined && { entryId }),
+  })
+  const end: ExchangeEnd = {
+    outcome,
+    notes: [
+      ...notes,
+      ...cutNotes(failure),
+      ...originsOf(prepared),
+      forecastNote(forecast, usage, saved),
+      ...(newState ? [newState] : []),
+    ],
+    ...(entryId !== undefined && { reply: { id: entryId, message: reply, parentId: basedOn } }),
+    ...(usage && { usage }),
+    ...(cost !== undefined && { cost }),
+    ...(failure && { failure }),
+    ...(records && { records }),
+  }
+  if (run.pending && isForTools(end) && !newState) return finishWithTools(run, run.pending, history, opened, end)
+  const finished = await store.finishExchange(owner, opened.id, end, run.write())
+  noteEnd(run, finished.exchange)
+  if (finished.entry && newState) await keepState(run, finished.exchange, finished.entry, state?.stored)
+  if (finished.entry) await keepSummary(run, finished.entry, basedOn)
+  if (finished.entry) run.emit(messageEvent(finished))
+  return finished
+}
+
+function originsOf(prepared: Assembled): Note[] {
+  try {
+    return originsNote(prepared.origins)
+  } catch {
+    // What was sent as a client wrote it may be something that cannot be encoded.
+    return []
+  }
+}
+
+/** Whether the next thing to be written is that a tool starts. */
+function isForTools({ outcome, reply }: ExchangeEnd): boolean {
+  if (outcome !== 'done' || !reply || carriesMedia(reply.message)) return false
+  const { parts } = reply.message
+  return parts.some(({ type }) => type === 'tool-call') && !parts.some(({ type }) => type === 'compaction')
+}
+
+/** The end of the exchange shares the commit of the start of its first tool. */
+function finishWithTools(
+  run: RunContext,
+  pending: PendingWrites,
+  history: readonly Entry[],
+  opened: Exchange,
+  end: ExchangeEnd,
+): FinishedExchange {
+  const { store, owner, conversationId } = run
+  const { reply, outcome, notes = [], usage, cost } = end
+  if (!reply) throw new TypeError('a reply with calls has parts')
+  const { entry, fresh } = pending.entryAfter(history, conversationId, reply.message, reply.id)
+  const exchange: Exchange = {
+    ...opened,
+    notes: [...opened.notes, ...notes],
+    outcome,
+    endedAt: entry.at,
+    replyEntryId: entry.id,
+    ...(usage && { usage }),
+    ...(cost !== undefined && { cost }),
+  }
+  const finished = { exchange, entry }
+  const finishing = store.finishExchange(owner, opened.id, { ...end, reply: fresh }, run.write())
+  pending.add(finishing, () => run.emit(messageEvent(finished)))
+  noteEnd(run, exchange)
+  return finished
+}
+
+function noteEnd({ meter, learned }: RunContext, exchange: Exchange): void {
+  meter?.ended(exchange)
+  if (learned) learned.exchange = exchange
+}
+
+/** Adds the type of its part to each delta. The journal does not need it: it has the start of each part. */
+function partTypes(): (event: ReplyEvent) => ReplyEvent {
+  const types: (Part['type'] | undefined)[] = []
+  return (event) => {
+    if (event.type === 'part-start') types[event.index] = event.part.type
+    if (event.type !== 'part-delta') return event
+    const { type, index, text } = event
+    const partType = types[index]
+    return partType ? { type, index, text, partType } : event
+  }
+}
+
+/** The rest of a reply that was too large was not read, so its size is unknown. */
+function cutNotes(failure: Failure | undefined): Note[] {
+  if (failure?.code !== 'reply-size') return []
+  return [{ kind: 'dropped', what: 'the rest of the reply', why: failure.message }]
+}
+
+/** A provider that has compacted by itself continues from its reply; what came before need not be sent again. */
+async function keepSummary(run: RunContext, entry: Entry, through: string): Promise<void> {
+  const { message } = entry
+  if (message.role !== 'assistant' || !message.parts.some((part) => part.type === 'compaction')) return
+  const { provider, protocol, model } = message.origin
+  const why = 'the provider summarised by itself'
+  const native = { provider, protocol, model, as: 'reply' as const, items: [] }
+  const data = compactionData({ native }, through, { by: 'provider', why })
+  await addOverlay(run, { entryId: entry.id, kind: 'compaction', data })
+}
+
+type Remedy = 'rewritten' | 'tighter' | 'whole' | 'plain' | 'fields'
+
+/** A client's request that the provider refuses may be accepted once it is written from the log. */
+function remedyForVerbatim({ exchange, entry }: FinishedExchange): Remedy | undefined {
+  const kind = entry ? undefined : exchange.failure?.kind
+  return kind === 'invalid-request' || kind === 'state-lost' ? 'rewritten' : undefined
+}
+
+/** The remedy for a refusal that concerns the content of the request. None once a part of the reply has arrived. */
+function remedyFor(
+  { exchange, entry }: FinishedExchange,
+  { state }: PlannedRequest,
+  namesFields: boolean,
+): Remedy | undefined {
+  const { failure } = exchange
+  if (entry || !failure) return undefined
+  if (failure.kind === 'context-overflow') return 'tighter'
+  if (namesFields) return 'fields'
+  // Not every provider documents how it refuses a chain, and without a chain the refusal may not repeat.
+  if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
+  if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
+  return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
+}
+
+/** The fields that a refusal names and that appear in the history as provider data. */
+function fieldsOf({ endpoint }: RunContext, history: readonly Entry[], failure: Failure | undefined): string[] {
+  if (failure?.kind !== 'invalid-request') return []
+  const provider = endpoint.provider.id
+  return refusedFields(failure.message).filter((field) =>
+    history.some(({ message }) => hasField(message, { provider, field })),
+  )
+}
+
+/** Returns undefined if nothing is left to try. */
+async function apply(
+  remedy: Remedy,
+  run: RunContext,
+  history: readonly Entry[],
+  planned: PlannedRequest,
+  failure: Failure | undefined,
+): Promise<PlanOptions | undefined> {
+  const { store, owner, endpoint } = run
+  const entryId = history.at(-1)?.id ?? ''
+  const { id: provider } = endpoint.provider
+  const why = failure?.message ?? ''
+  if (remedy === 'rewritten') return {}
+  if (remedy === 'tighter') {
+    const { estimate, context } = planned.prepared
+    // The newest message alone is too long: a shorter history would not help.
+    return context.messages.length > 1 ? { limit: estimate.input * tighter } : undefined
+  }
+  if (remedy === 'fields') {
+    for (const field of fieldsOf(run, history, failure)) {
+      await rememberField(run, history, { provider, model: endpoint.model, field })
+    }
+    return {}
+  }
+  if (remedy === 'whole') {
+    if (planned.state) await store.dropState(owner, planned.state.stored.id)
+    if (failure && isStateless(failure)) await record('stateless', { provider, why })
+    return { whole: true }
+  }
+  const through = history.findLast((entry) => isOf(entry, provider))?.id
+  if (through === undefined) return undefined
+  await record('plain', { through, provider, protocol: endpoint.protocol.id, why })
+  return {}
+
+  async function record(kind: string, data: JsonObject): Promise<void> {
+    await addOverlay(run, { entryId, kind, data })
+  }
+}
+
+/** The size of the next request relative to one that was too long: providers do not say by how much it was exceeded. */
+const tighter = 0.6
+
+function isOf({ message }: Entry, provider: string): boolean {
+  return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
+}
+
+function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {
+  if (!entry) throw new TypeError('a finished exchange without an entry has no message')
+  return { type: 'message', entryId: entry.id, message: entry.message, ...(done.usage && { usage: done.usage }) }
+}
+
+// Tools that the conversation was started with but that were not given later: the model continues without them, and
+// each request notes it.
+
+export function absentToolNotes({ absentTools = [] }: Pick<RunContext, 'absentTools'>): Note[] {
+  if (absentTools.length === 0) return []
+  const why = 'The conversation was started with them, and they were not given when it was opened.'
+  return [{ kind: 'dropped', what: `tools: ${absentTools.join(', ')}`, why, rule: 'absent-tools' }]
+}
+
+// What was saved by leaving out a part of the history: the price of the actual prompt, compared with that of the whole
+// history with the same cache. An estimate: the whole was never sent, so its tokens are counted by us and corrected by
+// what the provider reported of the part.
+
+/** In US dollars; undefined if the price is unknown, or if nothing was left out. */
+export function savedBy(forecast: Forecast, usage: Usage, price: Price | undefined): number | undefined {
+  const { estimate, whole, wholeCached, ttl } = forecast
+  if (whole <= estimate || estimate <= 0 || usage.offline) return undefined
+  const ratio = usage.input / estimate
+  const input = Math.round(whole * ratio)
+  const cacheRead = Math.round(wholeCached * ratio)
+  // What was written to the cache would have been written then too.
+  const cacheWrite = usage.cacheWrite > 0 ? input - cacheRead : 0
+  const prompt = { output: 0, reasoning: 0 }
+  const { raw: _, ...counted } = usage
+  const asSent = costOf({ ...counted, ...prompt }, price, ttl)
+  const asWhole = costOf({ ...counted, ...prompt, input, cacheRead, cacheWrite }, price, ttl)
+  return asSent === undefined || asWhole === undefined ? undefined : asWhole - asSent
+}
