@@ -6,7 +6,7 @@ import { frameAwsEvent } from '../../src/transport/aws-events.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { readRecording } from '../../src/transport/recording.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
-import { textReader, type Unframer } from '../../src/transport/unframe.ts'
+import { notJson, sizeText, textReader, tooLarge, type Unframer } from '../../src/transport/unframe.ts'
 import { toy } from './toy-protocol.ts'
 
 const size = 1024 * 1024
@@ -188,6 +188,35 @@ describe('lines of JSON', () => {
     for (let i = 0; i < 20; i++) assert.deepEqual(unframer.push('xxxxxxxxxx'), [])
     assert.equal(unframer.trouble?.kind, 'limit')
     assert.deepEqual(unframer.flush(), [])
+  })
+
+  test('may have exactly the allowed size, in any number of pieces, and blank ones are skipped', () => {
+    const line = '{"a":12}'
+    const read = (size: number, ...pieces: string[]) => {
+      const unframer = unframeNdjson(size)
+      const chunks = pieces.flatMap((piece) => unframer.push(piece))
+      return { chunks: [...chunks, ...unframer.flush()], trouble: unframer.trouble?.kind, done: unframer.done }
+    }
+    const fine = { chunks: [{ a: 12 }], trouble: undefined, done: false }
+    assert.deepEqual(read(8, `${line}\n`), fine)
+    assert.deepEqual(read(8, ...line.split(''), '\n'), fine)
+    assert.deepEqual(read(8, line), fine)
+    assert.deepEqual(read(8, '\n \n', `${line}\n\n`), fine)
+    assert.deepEqual(read(7, `${line}\n`), { chunks: [], trouble: 'limit', done: false })
+    assert.deepEqual(read(7, ...line.split('')), { chunks: [], trouble: 'limit', done: false })
+    assert.deepEqual(read(8, `${line}\n${line}\n`).chunks, [{ a: 12 }, { a: 12 }], 'the size is that of one line')
+    assert.deepEqual(read(8, `${line}\nx\n${line}\n`), { chunks: [{ a: 12 }], trouble: 'malformed-reply', done: false })
+    assert.deepEqual(read(20, '{"a":12}\n{"a"'), fine, 'an incomplete last line')
+  })
+
+  test('that are no JSON are shown up to two hundred characters, and sizes in MiB from one on', () => {
+    assert.match(notJson('x'.repeat(200)).message, /: x{200}$/)
+    assert.match(notJson('x'.repeat(201)).message, /: x{200}…$/)
+    assert.deepEqual(
+      [sizeText(1024 * 1024), sizeText(1024 * 1024 - 1), sizeText(3 * 1024 * 1024)],
+      ['1 MiB', '1048575 bytes', '3 MiB'],
+    )
+    assert.equal(tooLarge('It', 5).kind, 'limit')
   })
 })
 

@@ -91,4 +91,17 @@ describe('the budget', () => {
     while (budgetOf('a').take());
     assert.deepEqual([budgetOf('a').take(), budgetOf('b').take()], [false, true])
   })
+
+  test('has a retry left exactly when a whole one has been saved up', () => {
+    const budget = retryBudget(0.25)
+    for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
+    assert.equal(budget.take(), false)
+    for (let i = 0; i < 3; i++) budget.asked()
+    assert.equal(budget.take(), false)
+    budget.asked()
+    assert.equal(budget.take(), true)
+    for (let i = 0; i < 100; i++) budget.asked()
+    for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
+    assert.equal(budget.take(), false, 'never more than ten')
+  })
 })
