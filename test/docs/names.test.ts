@@ -59,6 +59,16 @@ test('every command is on the page of the command line, with the help that it pr
   assert.equal(text, await withHelp(text))
 })
 
+test('every command in a code block exists', () => {
+  for (const file of ['README.md', ...pages]) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const blocks = [...text.matchAll(/```(?:sh|bash)\n([^]*?)```/g)].map(([, block = '']) => block)
+    const words = blocks.flatMap((block) => [...block.matchAll(/(?<![\w/.-])synapse (?:-- )?([a-z]+)(?= |$)/gm)])
+    const unknown = words.map(([, word = '']) => word).filter((word) => !Object.hasOwn(commands, word))
+    assert.deepEqual(unknown, [], file)
+  }
+})
+
 /** On the migration guides, the first column of a table has the terms of the other library. */
 function withoutTheirWords(file: string, text: string): string {
   return /(?:coming-)?from-/.test(file) ? text.replaceAll(/^\| (?:[^|\\]|\\.)* \|/gm, '') : text
