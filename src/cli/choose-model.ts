@@ -6,6 +6,7 @@ import type { Config } from '../config/load.ts'
 import { readStoredKeys } from '../config/stored-keys.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
+import { commandName } from './command.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -34,7 +35,7 @@ export async function chooseModel(
   const withKey = rows.find((row) => hasKey(row, env, keys))
   if (named !== undefined) {
     // A model that was named for this question must really be used, or the reason must be shown.
-    const asksForReal = flags.model !== undefined || withKey !== undefined || isAtHome(named, rows)
+    const asksForReal = flags.model !== undefined || withKey !== undefined || isLocal(named, rows)
     const why = !offline && !asksForReal ? { whyOffline: await noKey(rows, env) } : {}
     return { model: named, offline: offline || !asksForReal, ...why }
   }
@@ -71,7 +72,7 @@ async function fullModelName(model: string, rows: readonly ProviderRow[], config
 }
 
 /** A server that needs no key can be used without one. */
-function isAtHome(model: string, rows: readonly ProviderRow[]): boolean {
+function isLocal(model: string, rows: readonly ProviderRow[]): boolean {
   return rows.find((row) => row.id === parseModelRef(model).provider)?.keyOptional === true
 }
 
@@ -90,5 +91,5 @@ async function noKey(rows: readonly ProviderRow[], env: Env): Promise<string> {
   const asked = rows.filter((row) => row.baseUrlVariables?.every(isOwn) ?? true)
   const [found] = await findLocalServers(asked, env)
   const there = found ? ` ${found.name} runs on this machine; use it with -m ${found.models[0]}.` : ''
-  return `Offline: the built-in emulator answers, not a model.${there} To use ${found ? 'another' : 'one'}, store a key with "synapse auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
+  return `Offline: the built-in emulator answers, not a model.${there} To use ${found ? 'another' : 'one'}, store a key with "${commandName} auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
 }

@@ -36,6 +36,9 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
   }
 }
 
+/** How a user starts Synapse: from the source of a clone, or installed. */
+export const commandName = import.meta.url.endsWith('.ts') ? 'npm run synapse --' : 'synapse'
+
 export function version(): string {
   const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(file) as { version: string }).version

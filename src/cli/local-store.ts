@@ -17,7 +17,7 @@ const owner = 'local'
 export interface LocalStore {
   store: Store
   owner: string
-  /** A conversation by its id, a prefix of it, or its row number in `synapse log`. */
+  /** A conversation by its id, a prefix of it, its row number in `synapse log`, or "last". */
   find(id: string): Promise<Stored>
   /** The last conversation with a message: an empty chat is not continued. */
   last(wanted?: (one: Stored) => boolean): Promise<Stored | undefined>
@@ -61,6 +61,7 @@ async function find(store: Store, id: string): Promise<Stored> {
   const exact = await store.conversation(owner, id)
   if (exact) return exact
   if (isRowNumber(id)) return rowOf(store, Number(id))
+  if (id === 'last') return lastOrThrow(store)
   const found: Stored[] = []
   for await (const one of everyConversation({ store, owner })) if (one.id.startsWith(id)) found.push(one)
   const [only, ...others] = found
@@ -78,6 +79,12 @@ async function rowOf(store: Store, number: number): Promise<Stored> {
   let row = 0
   for await (const one of listedConversations(store)) if (++row === number) return one
   throw badInput(`No row ${number}: there are only ${row} conversations. "synapse log" lists them.`)
+}
+
+async function lastOrThrow(store: Store): Promise<Stored> {
+  const found = await last(store)
+  if (!found) throw badInput('There are no conversations yet.')
+  return found
 }
 
 async function last(store: Store, wanted: (one: Stored) => boolean = () => true): Promise<Stored | undefined> {

@@ -15,119 +15,135 @@ interface Named {
   load: () => Promise<Command>
 }
 
-export const commands: Record<string, Named> = {
-  chat: { about: 'chat in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
-  compare: {
-    about: 'ask several models at once and see their answers side by side',
-    load: async () => (await import('./commands/compare.ts')).compare,
+/** In the order and under the headings of the help. */
+const sections: Record<string, Record<string, Named>> = {
+  Conversations: {
+    chat: { about: 'chat in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
+    compare: {
+      about: 'ask several models at once and see their answers side by side',
+      load: async () => (await import('./commands/compare.ts')).compare,
+    },
+    log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
+    search: {
+      about: 'search all conversations',
+      load: async () => (await import('./commands/search.ts')).search,
+    },
+    inspect: {
+      about: 'show the next request and why it looks that way',
+      load: async () => (await import('./commands/inspect.ts')).inspect,
+    },
+    usage: {
+      about: 'show tokens and cost by day, provider and model',
+      load: async () => (await import('./commands/usage.ts')).usage,
+    },
+    import: {
+      about: 'import conversations from an export or another format',
+      finishes: true,
+      load: async () => (await import('./commands/import.ts')).importing,
+    },
+    export: {
+      about: 'export a conversation to a file',
+      load: async () => (await import('./commands/export.ts')).exporting,
+    },
+    delete: {
+      about: 'delete a conversation and all its data',
+      finishes: true,
+      load: async () => (await import('./commands/delete.ts')).deleting,
+    },
   },
-  log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
-  inspect: {
-    about: 'show the next request and why it looks that way',
-    load: async () => (await import('./commands/inspect.ts')).inspect,
+  'Models and keys': {
+    models: {
+      about: 'list models with context window and price',
+      load: async () => (await import('./commands/models.ts')).models,
+    },
+    providers: {
+      about: 'list providers and what they support',
+      load: async () => (await import('./commands/providers.ts')).providers,
+    },
+    auth: { about: 'store the API key of a provider', load: async () => (await import('./commands/auth.ts')).auth },
+    probe: {
+      about: 'check a real service against what Synapse expects, with your key',
+      load: async () => (await import('./commands/probe.ts')).probe,
+    },
   },
-  usage: {
-    about: 'show tokens and cost by day, provider and model',
-    load: async () => (await import('./commands/usage.ts')).usage,
+  'Agents and trust': {
+    agent: {
+      about: 'list, check and run agents defined in YAML files',
+      load: async () => (await import('./commands/agent.ts')).agent,
+    },
+    config: {
+      about: 'validate synapse.yaml and show the resulting configuration',
+      load: async () => (await import('./commands/config.ts')).config,
+    },
+    trust: {
+      about: 'trust the synapse.yaml, agents and tools of a folder',
+      finishes: true,
+      load: async () => (await import('./commands/trust.ts')).trust,
+    },
   },
-  models: {
-    about: 'list models with context window and price',
-    load: async () => (await import('./commands/models.ts')).models,
+  'Server and other clients': {
+    serve: {
+      about: 'serve the chat page and the HTTP API',
+      load: async () => (await import('./commands/serve.ts')).serve,
+    },
+    run: {
+      about: 'run a coding agent or SDK program on any model',
+      load: async () => (await import('./commands/run.ts')).run,
+    },
+    keys: { about: 'manage API keys for the server', load: async () => (await import('./commands/keys.ts')).keys },
   },
-  agent: {
-    about: 'list, check and run agents defined in YAML files',
-    load: async () => (await import('./commands/agent.ts')).agent,
+  'Sessions of coding agents': {
+    sessions: {
+      about: 'list the sessions of every coding agent on this machine',
+      load: async () => (await import('./commands/sessions.ts')).sessions,
+    },
+    carry: {
+      about: 'continue a session in another coding agent',
+      finishes: true,
+      load: async () => (await import('./commands/carry.ts')).carry,
+    },
   },
-  config: {
-    about: 'validate synapse.yaml and show the resulting configuration',
-    load: async () => (await import('./commands/config.ts')).config,
+  'Transcripts and tests': {
+    convert: {
+      about: 'convert a transcript to a request for any provider',
+      load: async () => (await import('./commands/convert.ts')).convert,
+    },
+    check: {
+      about: 'check what a provider would refuse in a transcript, and why',
+      load: async () => (await import('./commands/check.ts')).check,
+    },
+    emulate: {
+      about: 'emulate the APIs of all providers on loopback, for tests',
+      load: async () => (await import('./commands/emulate.ts')).emulate,
+    },
   },
-  trust: {
-    about: 'trust the synapse.yaml, agents and tools of a folder',
-    finishes: true,
-    load: async () => (await import('./commands/trust.ts')).trust,
-  },
-  convert: {
-    about: 'convert a transcript to a request for any provider',
-    load: async () => (await import('./commands/convert.ts')).convert,
-  },
-  sessions: {
-    about: 'list the sessions of every coding agent on this machine',
-    load: async () => (await import('./commands/sessions.ts')).sessions,
-  },
-  carry: {
-    about: 'continue a session in another coding agent',
-    finishes: true,
-    load: async () => (await import('./commands/carry.ts')).carry,
-  },
-  check: {
-    about: 'check what a provider would refuse in a transcript, and why',
-    load: async () => (await import('./commands/check.ts')).check,
-  },
-  providers: {
-    about: 'list providers and what they support',
-    load: async () => (await import('./commands/providers.ts')).providers,
-  },
-  probe: {
-    about: 'check a real service against what Synapse expects, with your key',
-    load: async () => (await import('./commands/probe.ts')).probe,
-  },
-  serve: {
-    about: 'serve the chat page and the HTTP API',
-    load: async () => (await import('./commands/serve.ts')).serve,
-  },
-  run: {
-    about: 'run a coding agent or SDK program on any model',
-    load: async () => (await import('./commands/run.ts')).run,
-  },
-  auth: { about: 'store the API key of a provider', load: async () => (await import('./commands/auth.ts')).auth },
-  keys: { about: 'manage API keys for the server', load: async () => (await import('./commands/keys.ts')).keys },
-  search: {
-    about: 'search all conversations',
-    load: async () => (await import('./commands/search.ts')).search,
-  },
-  import: {
-    about: 'import conversations from an export or another format',
-    finishes: true,
-    load: async () => (await import('./commands/import.ts')).importing,
-  },
-  export: {
-    about: 'export a conversation to a file',
-    load: async () => (await import('./commands/export.ts')).exporting,
-  },
-  delete: {
-    about: 'delete a conversation and all its data',
-    finishes: true,
-    load: async () => (await import('./commands/delete.ts')).deleting,
-  },
-  doctor: {
-    about: 'check the store for damage and repair it',
-    finishes: true,
-    load: async () => (await import('./commands/doctor.ts')).doctor,
-  },
-  migrate: {
-    about: 'upgrade the store to the format of this version',
-    load: async () => (await import('./commands/migrate.ts')).migrate,
-  },
-  emulate: {
-    about: 'emulate the APIs of all providers on loopback, for tests',
-    load: async () => (await import('./commands/emulate.ts')).emulate,
-  },
-  completion: {
-    about: 'shell completion for bash, zsh or fish',
-    load: async () => (await import('./commands/completion.ts')).completion,
+  Maintenance: {
+    doctor: {
+      about: 'check the store for damage and repair it',
+      finishes: true,
+      load: async () => (await import('./commands/doctor.ts')).doctor,
+    },
+    migrate: {
+      about: 'upgrade the store to the format of this version',
+      load: async () => (await import('./commands/migrate.ts')).migrate,
+    },
+    completion: {
+      about: 'shell completion for bash, zsh or fish',
+      load: async () => (await import('./commands/completion.ts')).completion,
+    },
   },
 }
+
+export const commands: Record<string, Named> = Object.assign({}, ...Object.values(sections))
 
 export const help = `synapse: one conversation, any model, nothing lost
 
   synapse "What time is it?"       ask once (also: echo "..." | synapse)
   synapse                          chat in the terminal
 
-Commands
-${Object.entries(commands)
-  .map(([name, { about }]) => `  ${name.padEnd(31)}  ${about}`)
-  .join('\n')}
+${Object.entries(sections)
+  .map(([heading, named]) => [heading, ...Object.entries(named).map(lineOf)].join('\n'))
+  .join('\n\n')}
 
 Options for questions and chats
   -m, --model MODEL                the model, such as openai/gpt-5.6 or gpt-5.6 (SYNAPSE_MODEL)
@@ -153,7 +169,13 @@ Options for questions and chats
       --config FILE                use this synapse.yaml (SYNAPSE_CONFIG)
       --no-config                  ignore every synapse.yaml
   -h, --help     -V, --version
+
+"synapse COMMAND --help" explains a command.
 `
+
+function lineOf([name, { about }]: [string, Named]): string {
+  return `  ${name.padEnd(31)}  ${about}`
+}
 
 export async function main(argv: string[]): Promise<void> {
   const named = commandNamed(argv[0])

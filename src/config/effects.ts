@@ -58,7 +58,7 @@ function providerEffects(row: ProviderRow): Effects {
     name,
     reader,
     goesTo: hosts,
-    own: isOwnVariable(row.id, name) || isAtHome(row, name),
+    own: isOwnVariable(row.id, name) || sendsToOwner(row, name),
   }))
   const addresses = (row.baseUrlVariables ?? []).map((name) => ({
     name,
@@ -86,7 +86,7 @@ function variableLine({ name, reader, goesTo }: VariableUse): string {
 }
 
 /** A built-in provider's key that stays with that provider. */
-function isAtHome(row: ProviderRow, name: string): boolean {
+function sendsToOwner(row: ProviderRow, name: string): boolean {
   const owner = builtIn.find((one) => one.keyVariables.includes(name))
   const homes = new Set(owner?.wires.map((wire) => wire.baseUrl))
   return owner !== undefined && row.wires.every((wire) => homes.has(wire.baseUrl))

@@ -60,6 +60,7 @@ test('log lists conversations and shows one with calls, arguments and results', 
   const shown = await synapse(['log', id])
   assert.match(shown.out, /→ add \{"a":17,"b":25\}/)
   assert.match(shown.out, /← add: 42/)
+  assert.equal((await synapse(['log', 'last'])).out, shown.out)
   const lines = (await synapse(['log', id, '--json'])).out.trimEnd().split('\n')
   assert.equal(lines.length, 4)
 })
@@ -88,6 +89,8 @@ const mistakes: [string, string[], Record<string, string>, number, RegExp][] = [
   ['nothing to continue', ['-c', 'hi'], {}, 2, /no conversation to continue/],
   ['an unknown conversation', ['log', 'nope'], {}, 2, /no conversation nope/],
   ['a wrong number', ['log', '--limit', 'many'], {}, 2, /--limit.*many/],
+  ['the last conversation of an empty store', ['log', 'last'], {}, 2, /no conversations yet/],
+  ['a deletion without an id', ['delete', 'last'], {}, 2, /by its id/],
   ['an empty id', ['log', ''], {}, 2, /conversation id is empty/],
   ['an empty id to continue with', ['--conversation', '', 'hi'], {}, 2, /conversation id is empty/],
   ['an empty path', ['--db', '', 'hi'], {}, 2, /--db takes a file path/],

@@ -22,8 +22,8 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
     try {
       const named = new Map<string, Conversation>()
       for (const id of positionals) {
-        if (isRowNumber(id))
-          throw badInput(`Give the id of the conversation to delete; row numbers such as ${id} can change.`)
+        if (isRowNumber(id) || id === 'last')
+          throw badInput(`Delete a conversation by its id: "${id}" is not always the same one.`)
         const one = await local.find(id)
         named.set(one.id, one)
       }

@@ -18,12 +18,14 @@ import { neutral, styleFor, widthOf } from '../terminal.ts'
 import { tell } from '../trusted.ts'
 
 export const inspect: Command = {
-  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--prompt] [--json] [--db FILE]
+  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body]
+                   [--prompt] [--json] [--db FILE]
 
 Shows the next request of a conversation, to its own model or to another one: each message with what happens to it and
 why (sent, converted, folded, summarised, cut), tokens, price, the expected prompt cache hit, and the first byte that
-differs from the last request to the same model. Nothing is sent or recorded. ID may be abbreviated, or "last". No code
-is loaded: a conversation with an agent is shown with the settings in the agent's file and the tools of the last request.
+differs from the last request to the same model. Nothing is sent or recorded. ID may be abbreviated, a row number of
+"synapse log", or "last". No code is loaded: a conversation with an agent is shown with the settings in the agent's file
+and the tools of the last request.
 
   --exact   also show the provider's own token count; needs a key (or --offline)
   --diff    show the difference between the last two requests
@@ -56,7 +58,7 @@ is loaded: a conversation with an agent is shown with the settings in the agent'
     if (values.diff) return diff(values, id, values.json === true)
     const local = await openLocalStore(values)
     try {
-      const stored = await conversationNamed(local, id)
+      const stored = await local.find(id)
       const { store, owner } = local
       const agent = await unloadedAgent(stored, values, local)
       const wanted = { ...values, model: values.for, offline: true }
@@ -131,7 +133,7 @@ async function printLooked(looked: Preview, { json, body }: { json?: boolean; bo
 async function diff(values: { db?: string | undefined }, id: string, json: boolean): Promise<number> {
   const local = await openLocalStore(values)
   try {
-    const { id: conversationId } = await conversationNamed(local, id)
+    const { id: conversationId } = await local.find(id)
     const [now, before] = await lastRequests({ ...local, conversationId }, 2)
     if (!now || !before)
       throw badInput('This conversation has made fewer than two requests, so there is nothing to compare.')
@@ -159,13 +161,6 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
   } finally {
     await local.close()
   }
-}
-
-async function conversationNamed(local: LocalStore, id: string): Promise<Conversation> {
-  if (id !== 'last') return local.find(id)
-  const last = await local.last()
-  if (!last) throw badInput('There are no conversations yet.')
-  return last
 }
 
 // An agent as far as it can be known without loading its code: its settings from its file, and its tools from the last

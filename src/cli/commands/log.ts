@@ -11,9 +11,11 @@ import { neutralLine, styleFor } from '../terminal.ts'
 export const log: Command = {
   usage: `synapse log [ID] [--json] [--limit N] [--db FILE]
 
-Lists conversations, most recently changed first, with row numbers that -c, inspect and export accept: synapse -c 3
-"And then?". With an ID (which may be abbreviated) or a number it shows that conversation: every message, tool call,
-argument and result in the log, and what providers store of it. --json prints one entry per line.`,
+Lists conversations, most recently changed first. With an ID it shows one: every message, tool call, argument and result
+in the log, and what providers store of it. --json prints one entry per line.
+
+Wherever a command takes an ID, it may be abbreviated, the row number of this list, or "last": synapse -c 3 "And then?"
+Only "synapse delete" requires an id.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

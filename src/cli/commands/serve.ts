@@ -25,9 +25,8 @@ export const serve: Command = {
               [--folder DIR]... [--db FILE] [--config FILE] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API at http://127.0.0.1:${usualPort}, for this machine only. Clients of OpenAI,
-Anthropic, Gemini and others can use it as their base URL (docs/front-doors.md). Without an API key in the environment the
-built-in emulator answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and otherwise
-continue at the next start.
+Anthropic, Gemini and others can use it as their base URL (docs/front-doors.md). Without an API key the built-in emulator
+answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and otherwise continue at the next start.
 
   --port N         port to listen on; 0 picks a free one
   --host H         address to listen on; other than loopback it needs keys ("synapse keys create")
@@ -97,7 +96,10 @@ continue at the next start.
       const server = await startOn(port, start)
       print(`${server.url}\n`)
       if (whyOffline) printError(`${whyOffline}\n`)
-      if (process.stdout.isTTY && !values['no-open']) openBrowser(server.url)
+      if (process.stdout.isTTY) {
+        printError('The chat page and the HTTP API are at this address. Ctrl-C stops the server.\n')
+        if (!values['no-open']) openBrowser(server.url)
+      }
       await ended()
       await server.stop()
       return exitCode.ok
