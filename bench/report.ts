@@ -10,7 +10,7 @@ const file = join(import.meta.dirname, 'RESULTS.md')
 
 export function sectionOf(row: Row, { tables, checks, remarks = [] }: Outcome, mode: Mode): string {
   const load = loadavg()[0] ?? 0
-  const busy = load > cpus().length ? ', more than it has cores' : ''
+  const busy = load > cpus().length ? ', above the number of cores' : ''
   const blocks = [
     `## ${row.name}`,
     row.about,
@@ -54,8 +54,9 @@ function head(): string {
   const peers = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
   return `# Results
 
-Made by \`npm run bench\`. Every figure is a ratio within one run, medians of interleaved rounds; times are next to it
-only for orientation. What is beyond its bound by less than a tenth is called so: a clock is not more exact.
+Made by \`npm run bench\`. Figures are ratios within one run: medians of rounds in which all candidates take turns. Times are
+given only for orientation. Each section ends with its targets: met, **not met**, or within a tenth of the bound, which is
+about as exact as the clock.
 
 Peers: ${peers.join(', ')}.
 `
