@@ -67,7 +67,7 @@ export async function loggedReply(runtime: Runtime, call: LoggedCall): Promise<L
     pathTo: cachedPath(store, owner),
     settings: () => settings,
     incoming: () => [],
-    before: (held) => append(store, owner, place, held),
+    prepare: (held) => append(store, owner, place, held),
     oneReply: true,
     stop: new AbortController(),
     emit(event) {

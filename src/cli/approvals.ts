@@ -2,9 +2,8 @@
 // model.
 
 import { resolve } from 'node:path'
-import { fileContent } from '../run/tools/file-content.ts'
+import { fileContent, callDiff } from '../run/tools/call-diff.ts'
 import type { Approval } from '../run/tools/approval.ts'
-import { callDiff } from '../run/tools/call-diff.ts'
 import { grantTool } from '../run/tools/grants.ts'
 import type { ChatSession } from './chat-session.ts'
 import { diffLines } from './inspect/render.ts'

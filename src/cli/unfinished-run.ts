@@ -26,7 +26,7 @@ export async function unfinishedRun({
     return `The last answer was ${ends[last.stop.reason]}; the partial answer is saved. ${goOn}`
   const waiting = (await conversation.approvals()).map(({ call }) => neutralLine(call.name))
   if (waiting.length > 0) return `${waiting.join(' and ')} is waiting for approval. ${goOn}`
-  return nextStep(history).kind === 'rest' ? undefined : `The last run did not finish. ${goOn}`
+  return nextStep(history).kind === 'finish' ? undefined : `The last run did not finish. ${goOn}`
 }
 
 const ends: Partial<Record<StopReason, string>> = {

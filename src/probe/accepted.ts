@@ -6,7 +6,7 @@ import type { JsonObject } from '../core/json.ts'
 import { callsOf, textOf, type MediaPart, type Message, type Reply, type ToolMessage } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Endpoint } from '../providers/resolve.ts'
-import { checkAnswer } from '../run/check-answer.ts'
+import { checkAnswer } from '../run/answer.ts'
 import type { Options } from '../settings/options.ts'
 import { foreignReply } from './foreign-reply.ts'
 

@@ -11,39 +11,39 @@ export interface Spent {
   tokens: number
 }
 
-export const nothing: Spent = { usd: 0, tokens: 0 }
+export const nothingSpent: Spent = { usd: 0, tokens: 0 }
 
 /** Counts every finished request of a run, including those for summaries and those that failed. */
 export interface Meter {
   readonly spent: Readonly<Spent>
-  /** To be called by the code that has stored the end of an exchange. */
-  ended(exchange: Exchange): void
+  /** Called by the code that has stored the end of an exchange. */
+  add(exchange: Exchange): void
   /** The exchanges that have ended since the last call, newest first. */
   read(): Exchange[]
 }
 
 export function meter(): Meter {
-  const spent = { ...nothing }
-  let found: Exchange[] = []
+  const spent = { ...nothingSpent }
+  let unread: Exchange[] = []
   return {
     spent,
-    ended(exchange) {
-      found.unshift(exchange)
+    add(exchange) {
+      unread.unshift(exchange)
       const { usage, cost } = exchange
       spent.usd += cost ?? 0
       spent.tokens += (usage?.input ?? 0) + (usage?.output ?? 0)
     },
     read() {
-      const since = found
-      found = []
-      return since
+      const exchanges = unread
+      unread = []
+      return exchanges
     },
   }
 }
 
 /** What the conversation has cost so far. */
 export async function spentSoFar(store: Store, owner: string, conversationId: string): Promise<Spent> {
-  const spent = { ...nothing }
+  const spent = { ...nothingSpent }
   for (const { cost, input, output } of await store.usage(owner, { conversationId })) {
     spent.usd += cost
     spent.tokens += input + output
@@ -51,7 +51,7 @@ export async function spentSoFar(store: Store, owner: string, conversationId: st
   return spent
 }
 
-/** Why nothing more may be spent; undefined: the budget is not used up. */
+/** The reason to stop, if the budget is used up. */
 export function overBudget(limit: Spend | undefined, spent: Spent, what: string): GuardReason | undefined {
   if (limit?.usd !== undefined && spent.usd >= limit.usd) {
     return { guard: 'spend', why: `The ${what} reached its budget of $${limit.usd} (spent $${spent.usd.toFixed(4)}).` }

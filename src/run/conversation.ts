@@ -4,20 +4,19 @@ import { SynapseError } from '../core/error.ts'
 import type { Branch, Conversation as Stored, Entry, EntryOutline, ProviderState } from '../core/log.ts'
 import type { Message, UserMessage } from '../core/message.ts'
 import { withFailpoints } from '../store/failpoint.ts'
-import type { AnswerOf } from './answer-schema.ts'
+import type { AnswerOf } from './answer.ts'
 import { answerApproval, waitingApprovals, type Approval, type Verdict } from './tools/approval.ts'
-import { beforeAnswer, beforeMessage, forkAt, type Place } from './branches/branching.ts'
+import { beforeAnswer, beforeMessage, forkAt } from './branches/branching.ts'
 import { checkMessages } from './check-messages.ts'
 import { compareModels, type Comparison } from './branches/compare.ts'
-import { compactNow } from './compaction/compact-now.ts'
-import type { Compacted } from './compaction/compact.ts'
+import { compactNow, type Compacted } from './compaction/compact.ts'
 import { countTokens, type TokenCount } from './request/count-tokens.ts'
 import { startRun, stepSettings, type RunRequest } from './start-run.ts'
 import { inspectRequest, type Inspected } from './request/inspect.ts'
 import { cachedPath, type PathTo } from './log/path-cache.ts'
 import { holdLease, type Held } from './log/lease.ts'
 import { runHandle, type Run } from './events/run-handle.ts'
-import type { RunContext } from './run-context.ts'
+import type { ConversationLog, RunContext } from './run-context.ts'
 import { closeInterrupted } from './log/close-interrupted.ts'
 import { protocolOf, userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from './settings.ts'
 import { withHandoffs } from './handoff.ts'
@@ -85,20 +84,20 @@ export interface Conversation<Answer = unknown> {
 
 /** `toolNames`: the tools that the conversation was started with, if they may be missing from the settings. */
 export function conversationOf(
-  given: Runtime,
+  runtimeOptions: Runtime,
   id: string,
-  first: RunSettings,
+  settingsAtStart: RunSettings,
   toolNames?: readonly string[],
 ): Conversation {
-  /** The settings of the agent that the conversation was handed to, if any. */
-  let defaults = first
-  const runtime = { ...given, store: withFailpoints(given.store) }
+  /** After a hand-off: the settings of the next agent. */
+  let defaults = settingsAtStart
+  const runtime = { ...runtimeOptions, store: withFailpoints(runtimeOptions.store) }
   const { store, owner } = runtime
-  const place = { store, owner, conversationId: id }
+  const log = { store, owner, conversationId: id }
   const now = runtime.now ?? Date.now
   const pathTo = runtime.paths?.(id) ?? cachedPath(store, owner)
   /** Runs of this object that have not ended yet. */
-  const under = new Set<Promise<unknown>>()
+  const activeRuns = new Set<Promise<unknown>>()
 
   return {
     id,
@@ -110,27 +109,27 @@ export function conversationOf(
         return store.appendAll(owner, id, entries, held.write())
       }),
     resume: (settings) => start({}, settings),
-    retry: (settings) => start({ before: (held) => beforeAnswer(place, held.write()) }, settings),
+    retry: (settings) => start({ prepare: (held) => beforeAnswer(log, held.write()) }, settings),
     edit(entryId, input, settings) {
-      const before = (held: Held) => beforeMessage(place, entryId, held.write())
-      return start({ message: userMessage(input), before }, settings)
+      const prepare = (held: Held) => beforeMessage(log, entryId, held.write())
+      return start({ message: userMessage(input), prepare }, settings)
     },
     async compare(models, message, changes) {
-      await Promise.allSettled(under)
+      await Promise.allSettled(activeRuns)
       const settings = withChanges(defaults, changes)
       const comparison = await compareModels(runtime, { conversationId: id, models, message, settings })
-      under.add(comparison.ended)
-      void comparison.ended.catch(() => {}).finally(() => under.delete(comparison.ended))
+      activeRuns.add(comparison.ended)
+      void comparison.ended.catch(() => {}).finally(() => activeRuns.delete(comparison.ended))
       return comparison
     },
-    fork: (entryId, { name } = {}) => withLease((held) => forkAt(place, entryId, name, held.write())),
+    fork: (entryId, { name } = {}) => withLease((held) => forkAt(log, entryId, name, held.write())),
     checkout: (branch) => withLease(async (held) => void (await store.setHead(owner, id, { branch }, held.write()))),
-    approve: (callId, answered) => answer({ callId, allowed: true, argsHash: answered?.argsHash }),
+    approve: (callId, shown) => answer({ callId, allowed: true, argsHash: shown?.argsHash }),
     deny: (callId, reason) => answer({ callId, allowed: false, ...(reason !== undefined && { reason }) }),
-    approvals: async () => waitingApprovals({ ...place, now }, await history()),
+    approvals: async () => waitingApprovals({ ...log, now }, await history()),
     compact: (settings) =>
       withLease(async (held) => {
-        const run = await contextOf(runtime, place, held, withChanges(defaults, settings))
+        const run = await contextOf(runtime, log, held, withChanges(defaults, settings))
         return compactNow(run, await history())
       }),
     undo: (overlayId) =>
@@ -142,15 +141,15 @@ export function conversationOf(
     tree: () => store.outline(owner, id),
     branches: () => store.branches(owner, id),
     async info() {
-      const found = await stored()
-      return { ...found, state: await heldState(runtime, id, found.head) }
+      const conversation = await stored()
+      return { ...conversation, state: await heldState(runtime, id, conversation.head) }
     },
   }
 
   async function stored(): Promise<Stored> {
-    const found = await store.conversation(owner, id)
-    if (!found) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
-    return found
+    const conversation = await store.conversation(owner, id)
+    if (!conversation) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
+    return conversation
   }
 
   async function history(): Promise<Entry[]> {
@@ -158,26 +157,26 @@ export function conversationOf(
     return head ? store.history(owner, head) : []
   }
 
-  function start(how: Pick<RunRequest, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
-    const run = startedRun({ runtime, id, pathTo, toolNames }, how, withChanges(defaults, changes), async (next) => {
+  function start(how: Pick<RunRequest, 'message' | 'prepare'>, changes?: Partial<RunSettings>): Run {
+    const run = beginRun({ runtime, id, pathTo, toolNames }, how, withChanges(defaults, changes), async (next) => {
       defaults = next
-      if (!runtime.storesHandoffs) await storeHandoff(place, await stored(), next)
+      if (!runtime.storesHandoffs) await storeHandoff(log, await stored(), next)
     })
-    under.add(run.ended)
-    void run.ended.finally(() => under.delete(run.ended))
+    activeRuns.add(run.ended)
+    void run.ended.finally(() => activeRuns.delete(run.ended))
     return run
   }
 
   async function answer(verdict: Verdict): Promise<void> {
-    await withLease(async (held) => answerApproval({ ...place, now, write: held.write }, await history(), verdict))
+    await withLease(async (held) => answerApproval({ ...log, now, write: held.write }, await history(), verdict))
   }
 
-  /** What is done between two runs. Runs of this object are awaited; those of others are a conflict. */
+  /** For writes between two runs: waits for the runs of this object; a run elsewhere is a conflict. */
   async function withLease<T>(act: (held: Held) => Promise<T>): Promise<T> {
-    await Promise.allSettled(under)
+    await Promise.allSettled(activeRuns)
     const held = await holdLease(store, owner, id)
     try {
-      await closeInterrupted({ ...place, write: held.write }, false)
+      await closeInterrupted({ ...log, write: held.write }, false)
       return await act(held)
     } finally {
       await held.release()
@@ -185,7 +184,7 @@ export function conversationOf(
   }
 }
 
-interface Continued {
+interface RunTarget {
   runtime: Runtime
   id: string
   pathTo: PathTo
@@ -193,13 +192,13 @@ interface Continued {
 }
 
 /** `handedTo` is called with the settings of the agent that takes over. */
-function startedRun(
-  { runtime, id, pathTo, toolNames }: Continued,
-  how: Pick<RunRequest, 'message' | 'before'>,
-  first: RunSettings,
+function beginRun(
+  { runtime, id, pathTo, toolNames }: RunTarget,
+  how: Pick<RunRequest, 'message' | 'prepare'>,
+  settingsAtStart: RunSettings,
   handedTo: (next: RunSettings) => Promise<void>,
 ): Run {
-  let settings = first
+  let settings = settingsAtStart
   const queued: UserMessage[] = []
   const stop = new AbortController()
   const handOver = async (next: RunSettings): Promise<void> => {
@@ -229,9 +228,9 @@ function startedRun(
   )
 }
 
-/** What belonged to the agent before is replaced. */
+/** Replaces the stored settings of the previous agent. */
 async function storeHandoff(
-  { store, owner, conversationId }: Place,
+  { store, owner, conversationId }: ConversationLog,
   { settings }: Stored,
   next: RunSettings,
 ): Promise<void> {
@@ -239,10 +238,15 @@ async function storeHandoff(
   await store.updateConversation(owner, conversationId, { settings: { ...others, ...settingsToStore(next) } })
 }
 
-/** The context of what is done between two runs. */
-async function contextOf(runtime: Runtime, place: Place, held: Held, settings: RunSettings): Promise<RunContext> {
-  const found = await runtime.endpoint(settings.model, protocolOf(settings))
+/** For requests that are made between two runs. */
+async function contextOf(
+  runtime: Runtime,
+  log: ConversationLog,
+  held: Held,
+  settings: RunSettings,
+): Promise<RunContext> {
+  const resolved = await runtime.endpoint(settings.model, protocolOf(settings))
   const signal = settings.signal ?? new AbortController().signal
-  const ofStep = stepSettings(place.conversationId, () => settings)
-  return { ...place, ...ofStep, ...found, signal, write: held.write, emit: () => {} }
+  const ofStep = stepSettings(log.conversationId, () => settings)
+  return { ...log, ...ofStep, ...resolved, signal, write: held.write, emit: () => {} }
 }

@@ -11,8 +11,8 @@ import { carriesMedia } from '../store/media.ts'
 import type { Approval } from './tools/approval.ts'
 import { afterReply } from './hooks.ts'
 import { modelStep } from './request/model-step.ts'
-import { nothing, overBudget, spentSoFar, type Spent } from './budget.ts'
-import { answerOf } from './check-answer.ts'
+import { nothingSpent, overBudget, spentSoFar, type Spent } from './budget.ts'
+import { answerOf } from './answer.ts'
 import { nextStep, type NextStep } from './next-step.ts'
 import { readWhole } from './log/path-cache.ts'
 import { isOwnRecall } from './tools/offer-recall.ts'
@@ -49,7 +49,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined, s
   const state: LoopState = {
     run,
     history: [],
-    before: nothing,
+    spentBefore: nothingSpent,
     step: 0,
     usage: noUsage,
     reply: undefined,
@@ -73,8 +73,8 @@ export async function loop(run: LoopContext, message: UserMessage | undefined, s
 interface LoopState {
   readonly run: LoopContext
   history: Entry[]
-  /** What the conversation has cost before the run. */
-  before: Spent
+  /** What the conversation had cost before the run. */
+  spentBefore: Spent
   step: number
   usage: Usage
   /** The last one of this run. */
@@ -90,25 +90,29 @@ async function begin(state: LoopState, message: UserMessage | undefined, stored?
   const conversation = stored ?? (await store.conversation(owner, conversationId))
   if (!conversation)
     throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
-  const place = run.opening ? { ...conversation, head: run.opening.after } : conversation
-  // Without a new message, repeated calls are counted from an earlier one.
-  const history = await run.pathTo(place, !message || run.route !== undefined)
+  const position = run.opening ? { ...conversation, head: run.opening.after } : conversation
+  // A resumed run counts repeated calls from an earlier message.
+  const history = await run.pathTo(position, !message || run.route !== undefined)
   state.history = history
-  const started = () => run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
-  if (run.opening) await open(state, run.opening, started)
+  const emitStart = () => run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
+  if (run.opening) await appendOpening(state, run.opening, emitStart)
   else if (message && run.pending && !carriesMedia(message)) {
     const { entry, fresh } = run.pending.entryAfter(history, conversationId, message)
-    run.pending.add(store.append(owner, conversationId, fresh, run.write()), started)
+    run.pending.add(store.append(owner, conversationId, fresh, run.write()), emitStart)
     history.push(entry)
   } else {
     if (message) history.push(await store.append(owner, conversationId, { message }, run.write()))
-    started()
+    emitStart()
   }
-  if (run.budget?.conversation) state.before = await spentSoFar(store, owner, conversationId)
+  if (run.budget?.conversation) state.spentBefore = await spentSoFar(store, owner, conversationId)
 }
 
-/** Writes what a client has added, together with the request if that is possible. */
-async function open({ run, history }: LoopState, { messages, write }: Opening, started: () => void): Promise<void> {
+/** Appends the messages of a client, in the commit of the request if the store allows it. */
+async function appendOpening(
+  { run, history }: LoopState,
+  { messages, write }: Opening,
+  emitStart: () => void,
+): Promise<void> {
   const { pending, conversationId } = run
   if (pending && !messages.some(carriesMedia)) {
     const entries = messages.map((message) => {
@@ -116,7 +120,7 @@ async function open({ run, history }: LoopState, { messages, write }: Opening, s
       history.push(entry)
       return fresh
     })
-    pending.add(write(entries), started)
+    pending.add(write(entries), emitStart)
     return
   }
   let parentId = history.at(-1)?.id ?? null
@@ -126,17 +130,17 @@ async function open({ run, history }: LoopState, { messages, write }: Opening, s
     return entry
   })
   history.push(...(await write(entries)))
-  started()
+  emitStart()
 }
 
-/** Gives the end of the run, if this was its last step. */
+/** Returns the end of the run if this was its last step. */
 async function takeStep(state: LoopState): Promise<RunEnd | undefined> {
   const { run, history } = state
   if (run.signal.aborted) {
     await run.pending?.settled()
     return end(state, 'cancelled')
   }
-  const next = run.oneReply ? forOneReply(run, state.step, history) : nextStep(history)
+  const next = run.oneReply ? nextForOneReply(run, state.step, history) : nextStep(history)
   if (next.kind === 'tools') {
     const { entries, waiting } = await runCalls(run, history, next.replyEntry, next.calls)
     history.push(...entries)
@@ -144,9 +148,9 @@ async function takeStep(state: LoopState): Promise<RunEnd | undefined> {
     await run.pending?.settled()
     return pause(state, waiting)
   }
-  if (await heard(state)) return undefined
-  if (next.kind === 'rest') return rest(state, next.reply)
-  const guard = guarded(run, history, state.step, run.meter.spent, state.before)
+  if (await appendIncoming(state)) return undefined
+  if (next.kind === 'finish') return finish(state, next.reply)
+  const guard = limitReached(state)
   if (!guard) return askModel(state)
   await run.pending?.settled()
   return end(state, guard.guard === 'max-steps' ? 'max-steps' : 'stopped', undefined, guard)
@@ -165,24 +169,24 @@ async function askModel(state: LoopState): Promise<RunEnd | undefined> {
   return denied === undefined ? undefined : end(state, 'stopped', undefined, { guard: 'hook', why: denied })
 }
 
-/** The model is done: another model may write the answer, and one that does not fit its schema is asked for once more. */
-async function rest(state: LoopState, last: Reply | undefined): Promise<RunEnd | undefined> {
+/** The model is done. The route may name another model for the answer, and an answer that does not fit its schema is requested once more. */
+async function finish(state: LoopState, last: Reply | undefined): Promise<RunEnd | undefined> {
   const { run, history } = state
   await run.pending?.settled()
   const about = { step: state.step + 1, usage: state.usage, cost: run.meter.spent.usd }
-  const composer = state.reply && last === state.reply && (await composingModel(run, history, about))
-  if (composer) {
+  const answerModel = state.reply && last === state.reply && (await modelForAnswer(run, history, about))
+  if (answerModel) {
     state.step++
-    state.reply = await compose(state, composer)
+    state.reply = await rewriteAnswer(state, answerModel)
   }
   const { reply } = state
   const outcome = run.signal.aborted ? 'cancelled' : outcomeOfReply(reply ?? last)
   if (outcome === 'done') state.answer = await answerOf(run, reply ?? last)
   const { answer } = state
   const mayAskAgain = answer && 'problem' in answer && reply && !state.askedAgain
-  if (!mayAskAgain || guarded(run, history, state.step, run.meter.spent, state.before)) return end(state, outcome)
+  if (!mayAskAgain || limitReached(state)) return end(state, outcome)
   state.askedAgain = true
-  await add(state, userMessage(answer.problem))
+  await appendMessage(state, userMessage(answer.problem))
   state.answer = undefined
   return undefined
 }
@@ -190,12 +194,12 @@ async function rest(state: LoopState, last: Reply | undefined): Promise<RunEnd |
 async function ask(state: LoopState, kind: 'ask' | 'answer') {
   const { run, history, step, usage } = state
   const finished = await modelStep(run, history, { step, kind, usage, cost: run.meter.spent.usd })
-  const counted = run.meter.read()
-  for (const each of counted) {
-    run.counted?.(each)
-    if (each.usage) state.usage = addUsage(state.usage, each.usage)
+  const exchanges = run.meter.read()
+  for (const exchange of exchanges) {
+    run.onExchange?.(exchange)
+    if (exchange.usage) state.usage = addUsage(state.usage, exchange.usage)
   }
-  const unpriced = counted.find((each) => each.usage && each.cost === undefined)
+  const unpriced = exchanges.find((exchange) => exchange.usage && exchange.cost === undefined)
   if (unpriced && (run.budget?.run?.usd ?? run.budget?.conversation?.usd) !== undefined) {
     const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so its cost is not counted.`
     run.emit({ type: 'guard', action: 'warned', guard: 'spend', why })
@@ -207,12 +211,12 @@ async function ask(state: LoopState, kind: 'ask' | 'answer') {
  * The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. If
  * that model fails, the original reply is used, and an event says why.
  */
-async function compose(state: LoopState, model: string): Promise<Reply | undefined> {
+async function rewriteAnswer(state: LoopState, model: string): Promise<Reply | undefined> {
   const { run, history, reply } = state
   const { store, owner, conversationId } = run
-  const rough = history.pop()
+  const original = history.pop()
   const base = history.at(-1)
-  if (!reply || !rough || !base) return reply
+  if (!reply || !original || !base) return reply
   await store.setHead(owner, conversationId, { entryId: base.id }, run.write())
   let failure: Failure | undefined
   try {
@@ -226,23 +230,23 @@ async function compose(state: LoopState, model: string): Promise<Reply | undefin
   } catch (error) {
     failure = asFailure(error)
   }
-  await store.setHead(owner, conversationId, { entryId: rough.id }, run.write())
-  history.push(rough)
-  const { provider, model: own } = reply.origin
-  if (failure) run.emit({ type: 'fallback', from: model, to: `${provider}/${own}`, failure })
+  await store.setHead(owner, conversationId, { entryId: original.id }, run.write())
+  history.push(original)
+  const { origin } = reply
+  if (failure) run.emit({ type: 'fallback', from: model, to: `${origin.provider}/${origin.model}`, failure })
   return reply
 }
 
 /** User messages that arrive during the run are inserted between two steps, never between a call and its result. */
-async function heard(state: LoopState): Promise<boolean> {
+async function appendIncoming(state: LoopState): Promise<boolean> {
   const { run } = state
   const messages = run.incoming()
   if (messages.length > 0) await run.pending?.settled()
-  for (const each of messages) await add(state, each)
+  for (const message of messages) await appendMessage(state, message)
   return messages.length > 0
 }
 
-async function add({ run, history }: LoopState, message: UserMessage): Promise<void> {
+async function appendMessage({ run, history }: LoopState, message: UserMessage): Promise<void> {
   const entry = await run.store.append(run.owner, run.conversationId, { message }, run.write())
   history.push(entry)
   run.emit({ type: 'message', entryId: entry.id, message: entry.message })
@@ -253,43 +257,38 @@ function pause(state: LoopState, waiting: Approval[]): RunEnd {
   return { ...end(state, 'waiting'), waiting }
 }
 
-function end(state: LoopState, given: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
+function end(state: LoopState, reached: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
   const { run, usage, reply, answer } = state
-  const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
-  const outcome = guard && given === 'cancelled' ? 'stopped' : failure ? outcomeOfFailure(failure) : given
+  const guard = by ?? (reached === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
+  const outcome = guard && reached === 'cancelled' ? 'stopped' : failure ? outcomeOfFailure(failure) : reached
   if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
-  const why = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
-  run.emit({ type: 'run-end', outcome, usage, ...why })
-  return { outcome, usage, cost: run.meter.spent.usd, ...why, ...(reply && { reply }) }
+  const details = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
+  run.emit({ type: 'run-end', outcome, usage, ...details })
+  return { outcome, usage, cost: run.meter.spent.usd, ...details, ...(reply && { reply }) }
 }
 
-/** The client that runs the tools sends another request with their results. Only `recall` and the run's own tools are answered here. */
-function forOneReply(run: LoopContext, step: number, history: readonly Entry[]): NextStep {
+/** Only `recall` and the server's tools are run here: the client runs the others and sends their results with its next request. */
+function nextForOneReply(run: LoopContext, step: number, history: readonly Entry[]): NextStep {
   if (step === 0) return { kind: 'ask' }
   const last = history.findLast(({ message }) => message.role === 'assistant')?.message
-  const rest: NextStep = { kind: 'rest', ...(last?.role === 'assistant' && { reply: last }) }
+  const finish: NextStep = { kind: 'finish', ...(last?.role === 'assistant' && { reply: last }) }
   const next = nextStep(history)
   if (next.kind === 'tools') {
-    const calls = next.calls.filter((call) => isOwnRecall(run, call) || run.ownTools?.includes(call.name))
-    return calls.length > 0 ? { ...next, calls } : rest
+    const calls = next.calls.filter((call) => isOwnRecall(run, call) || run.serverTools?.includes(call.name))
+    return calls.length > 0 ? { ...next, calls } : finish
   }
   // All calls of the reply are answered.
-  return next.kind === 'ask' && history.at(-1)?.message.role === 'tool' ? next : rest
+  return next.kind === 'ask' && history.at(-1)?.message.role === 'tool' ? next : finish
 }
 
-/** The guard that forbids the next request; undefined: none. */
-function guarded(
-  run: LoopContext,
-  history: readonly Entry[],
-  step: number,
-  spent: Spent,
-  before: Spent,
-): GuardReason | undefined {
+/** The guard that forbids another request, if any. */
+function limitReached({ run, history, step, spentBefore }: LoopState): GuardReason | undefined {
+  const { spent } = run.meter
   if (step >= run.maxSteps) return { guard: 'max-steps', why: `The run reached its limit of ${run.maxSteps} steps.` }
-  const all = { ...spent, usd: before.usd + spent.usd, tokens: before.tokens + spent.tokens }
+  const total = { usd: spentBefore.usd + spent.usd, tokens: spentBefore.tokens + spent.tokens }
   return (
     overBudget(run.budget?.run, spent, 'run') ??
-    overBudget(run.budget?.conversation, all, 'conversation') ??
+    overBudget(run.budget?.conversation, total, 'conversation') ??
     (run.repeats && stuck(history, run.repeats))
   )
 }
@@ -303,11 +302,11 @@ export function outcomeOfReply(reply: Reply | undefined): RunOutcome {
   return reason === 'length' || reason === 'refusal' ? reason : 'done'
 }
 
-// The model that composes the final answer in place of the one that worked with tools, if the route names one. Only if
-// tools were used: an answer that needed none is final.
-
-/** Undefined: the current reply is final. */
-async function composingModel(
+/**
+ * The model that the route names for the final answer, if it is another one than that which used the tools. Undefined:
+ * the reply is final, as is every reply that needed no tools.
+ */
+async function modelForAnswer(
   run: LoopContext,
   history: readonly Entry[],
   about: Pick<RouteStep, 'step' | 'usage' | 'cost'>,
@@ -322,8 +321,8 @@ async function composingModel(
   if (model === undefined) return undefined
   try {
     const { endpoint } = await run.endpointOf(model, undefined)
-    const same = endpoint.provider.id === reply.origin.provider && endpoint.model === reply.origin.model
-    return same ? undefined : model
+    const isSame = endpoint.provider.id === reply.origin.provider && endpoint.model === reply.origin.model
+    return isSame ? undefined : model
   } catch {
     // The request itself will report why it cannot be sent.
     return model

@@ -18,8 +18,8 @@ export async function namedModel(route: Route, step: RouteStep): Promise<string 
   return typeof route.answer === 'object' ? route.answer.model : route.answer
 }
 
-/** What the request for the final answer has besides its model. */
-export function composingOf(route: Route | undefined): Partial<Composing> {
+/** The options and the guidance for the request for the final answer. */
+export function answerSettingsOf(route: Route | undefined): Partial<Composing> {
   return typeof route === 'object' && typeof route.answer === 'object' ? route.answer : {}
 }
 

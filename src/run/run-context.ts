@@ -1,4 +1,4 @@
-// What a run needs.
+// What the parts of a run share: the log of the conversation, the current settings, and what one run remembers.
 
 import type { GuardReason, RunEvent } from '../core/event.ts'
 import type { Entry, Exchange } from '../core/log.ts'
@@ -20,17 +20,27 @@ import type { PendingWrites } from './log/pending-writes.ts'
 import type { RepeatLimits } from './tools/repeats.ts'
 import type { ToolLimits } from './guards.ts'
 
-export interface RunContext {
+/** One conversation in a store. */
+export interface ConversationLog {
   store: Store
   owner: string
   conversationId: string
+}
+
+/** With the current lease: every write carries its epoch. */
+export interface WritableLog extends ConversationLog {
+  write(): Write
+}
+
+/** What one request to a model needs. */
+export interface RunContext extends WritableLog {
   endpoint: Endpoint
   system: readonly TextPart[]
   tools: readonly Tool[]
   /** Names of tools that the conversation was started with and that are missing. */
   readonly absentTools?: readonly string[] | undefined
   options: Options
-  /** What was changed before the request came here. */
+  /** What the caller has already changed in the messages or settings of the request. */
   readonly notes?: readonly Note[] | undefined
   /** What hooks of the application did to this request. */
   readonly hookNotes?: readonly Note[] | undefined
@@ -40,8 +50,6 @@ export interface RunContext {
   maxSteps: number
   signal: AbortSignal
   transport: Transport
-  /** The current lease: every write of a run carries its epoch. */
-  write(): Write
   /** Writes that are committed together with the next request; absent if the store does not write in order. */
   readonly pending?: PendingWrites | undefined
   /** The events of a reply are stored by the caller of the run, so that no journal is written. */
@@ -116,15 +124,15 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly opening?: Opening | undefined
   /** User messages that arrived during the run; each is returned once. */
   incoming(): UserMessage[]
-  /** The run ends with the first reply, whatever it contains: the client runs the tools. */
+  /** The run ends with the first reply that asks for more than `recall` or `serverTools`: the client runs its tools. */
   readonly oneReply?: boolean | undefined
-  /** Those that are run here all the same. */
-  readonly ownTools?: readonly string[] | undefined
+  /** Tools that this run still answers when the client runs the others. */
+  readonly serverTools?: readonly string[] | undefined
   /** The guard that aborted the signal, if one did. */
   stoppedBy(): GuardReason | undefined
   now(): number
   /** Called with each finished exchange. */
-  counted?(exchange: Exchange): void
+  onExchange?: ((exchange: Exchange) => void) | undefined
 }
 
 /** Sees all events of one run, such as telemetry. */

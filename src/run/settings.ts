@@ -8,7 +8,7 @@ import { settingsOf } from '../settings/policy.ts'
 import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
-import { answerSchemaOf } from './answer-schema.ts'
+import { answerSchemaOf } from './answer.ts'
 import { checkParts } from './check-messages.ts'
 import type { Cooldown } from './request/cooldown.ts'
 

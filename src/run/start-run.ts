@@ -1,87 +1,81 @@
 // A run from start to end: the lease, recovery after a crash, the guards, and the loop.
 
-import type { RunEvent, GuardReason } from '../core/event.ts'
+import type { RunEvent } from '../core/event.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
-import type { Note } from '../core/context.ts'
-import type { Conversation, Exchange } from '../core/log.ts'
+import type { Conversation } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Outage, Store } from '../store/store.ts'
 import { meter } from './budget.ts'
 import { cooldown } from './request/cooldown.ts'
-import type { PathTo } from './log/path-cache.ts'
 import { holdLease, type Held } from './log/lease.ts'
 import { loop, outcomeOfFailure, type RunEnd } from './loop.ts'
 import { PendingWrites } from './log/pending-writes.ts'
 import { repeatLimits } from './tools/repeats.ts'
-import type { LoopContext, Opening, RecordsOf, Verbatim } from './run-context.ts'
-import { closeInterrupted, stepBack, type ClosingContext } from './log/close-interrupted.ts'
-import { toolLimits } from './guards.ts'
+import type { LoopContext, Opening } from './run-context.ts'
+import { closeInterrupted, stepBack } from './log/close-interrupted.ts'
+import { guardTimer, toolLimits } from './guards.ts'
 import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
-import { answerSchemaOf } from './answer-schema.ts'
+import { answerSchemaOf } from './answer.ts'
 import { titleOf } from './title.ts'
-import type { Guards } from '../settings/run.ts'
 
 const defaultMaxSteps = 50
 
-export interface RunRequest {
-  conversationId: string
-  pathTo: PathTo
+export interface RunRequest extends Pick<
+  LoopContext,
+  | 'conversationId'
+  | 'pathTo'
+  | 'incoming'
+  | 'emit'
+  | 'oneReply'
+  | 'serverTools'
+  | 'notes'
+  | 'verbatim'
+  | 'recordsOf'
+  | 'onExchange'
+> {
   /** The current settings: they may change during the run. */
   settings: () => RunSettings
   /** The tools that the conversation was started with, by name: missing ones are noted. */
   toolNames?: readonly string[] | undefined
   /** The first user message; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
-  /** In place of the first message: what a client has added. It gets the lease. */
+  /** In place of the first message: the messages that a client has sent. */
   opening?: (held: Held) => Opening
-  /** User messages that arrive during the run. */
-  incoming: () => UserMessage[]
-  /** Moves the head, before anything else is written. */
-  before?(held: Held): Promise<void>
-  emit(event: RunEvent): void
+  /** Called with the lease before the run writes anything, such as to move the head. */
+  prepare?: ((held: Held) => Promise<void>) | undefined
   stop: AbortController
-  /** The run ends with the first reply that asks for more than `recall`: the client runs the tools. */
-  oneReply?: boolean
-  /** Those that are run here all the same. */
-  ownTools?: readonly string[]
-  /** What was changed before the request came here. */
-  notes?: readonly Note[]
-  /** The request as the client wrote it. */
-  verbatim?: Verbatim | undefined
-  recordsOf?: RecordsOf
-  counted?: (exchange: Exchange) => void
 }
 
 /** Never rejects: what went wrong is in the outcome. */
 export async function startRun(runtime: Runtime, request: RunRequest): Promise<RunEnd> {
   const { store, owner } = runtime
-  const { conversationId, message, stop } = request
-  return watched(runtime, request, async (within) => {
-    // Before the head is moved. The user message is stored first, whatever fails then.
+  const { conversationId, message, prepare, stop } = request
+  return withWatchers(runtime, request, async (watchers) => {
+    // A new message is stored first, whatever fails then; without one, a model that cannot be reached changes nothing.
     const first = request.settings()
     if (!message) await runtime.endpoint(first.model, protocolOf(first))
     const held = await holdLease(store, owner, conversationId, () => stop.abort(), true)
     try {
-      const settling: ClosingContext = { store, owner, conversationId, write: held.write }
-      const [changed, seen] = await Promise.all([
-        closeInterrupted(settling, message !== undefined),
+      const log = { store, owner, conversationId, write: held.write }
+      const [wasInterrupted, read] = await Promise.all([
+        closeInterrupted(log, message !== undefined),
         store.conversation(owner, conversationId),
       ])
-      await request.before?.(held)
-      const stored = changed || request.before ? await store.conversation(owner, conversationId) : seen
+      await prepare?.(held)
+      const stored = wasInterrupted || prepare ? await store.conversation(owner, conversationId) : read
       const opening = request.opening?.(held)
       const context = loopContext(runtime, request, {
-        ...within,
+        ...watchers,
         write: held.write,
         opening,
         learned: { overlays: {} },
       })
       context.pending?.add(held.committed)
-      const naming = message && nameAfter(store, owner, conversationId, message, stored)
+      const naming = message && setTitle(store, owner, conversationId, message, stored)
       if (naming && context.pending) context.pending.add(naming)
       else await naming
-      const steppedBack = !message && !opening && (await stepBack(settling))
+      const steppedBack = !message && !opening && (await stepBack(log))
       return await loop(context, message, steppedBack ? undefined : stored)
     } finally {
       await held.release()
@@ -89,18 +83,18 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
   })
 }
 
-/** The loop alone, from the end of the log, under a lease that the caller releases. Never rejects. */
+/** Only the loop, from the end of the log, under a lease that the caller releases. Never rejects. */
 export function runUnderLease(runtime: Runtime, held: Held, request: RunRequest): Promise<RunEnd> {
-  return watched(runtime, request, (within) =>
-    loop(loopContext(runtime, request, { ...within, write: held.write, learned: {} }), undefined),
+  return withWatchers(runtime, request, (watchers) =>
+    loop(loopContext(runtime, request, { ...watchers, write: held.write, learned: {} }), undefined),
   )
 }
 
-/** With everything that watches a run: time guards, an observer, the state of the database. */
-async function watched(
+/** Runs with the guards on time and output, the observer, and reports of outages of the database. */
+async function withWatchers(
   runtime: Runtime,
   request: RunRequest,
-  run: (within: Pick<LoopContext, 'emit' | 'signal' | 'stoppedBy'>) => Promise<RunEnd>,
+  run: (watchers: Pick<LoopContext, 'emit' | 'signal' | 'stoppedBy'>) => Promise<RunEnd>,
 ): Promise<RunEnd> {
   const first = request.settings()
   const observer = runtime.observe?.()
@@ -111,7 +105,7 @@ async function watched(
     observer?.onEvent(event)
     request.emit(event)
   }
-  const stopWatching = reportOutages(runtime.store, emit)
+  const stopReporting = reportOutages(runtime.store, emit)
   try {
     return await run({ emit, signal: timer.signal, stoppedBy: timer.stoppedBy })
   } catch (error) {
@@ -120,70 +114,51 @@ async function watched(
     emit({ type: 'run-end', outcome, usage: noUsage, failure })
     return { outcome, usage: noUsage, cost: 0, failure }
   } finally {
-    stopWatching()
+    stopReporting()
     timer.stop()
   }
 }
 
-/** A run that waits for the database reports it. */
+/** Emits an event when the database becomes unreachable, and when it is back. */
 function reportOutages({ outages }: Store, emit: (event: RunEvent) => void): () => void {
   let since: string | undefined
-  const tell = (outage: Outage | undefined): void => {
+  const report = (outage: Outage | undefined): void => {
     if (outage) emit({ type: 'store-waiting', ...outage })
     else if (since !== undefined) emit({ type: 'store-back', waitedMs: Date.now() - Date.parse(since) })
     since = outage?.since
   }
-  tell(outages?.current())
-  return outages?.watch(tell) ?? (() => {})
+  report(outages?.current())
+  return outages?.watch(report) ?? (() => {})
 }
 
-/** The settings for the loop, read again at each step. */
 function loopContext(
   runtime: Runtime,
-  {
-    conversationId,
-    pathTo,
-    settings,
-    incoming,
-    counted,
-    toolNames,
-    oneReply,
-    verbatim,
-    recordsOf,
-    ownTools,
-    notes,
-  }: RunRequest,
-  rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy' | 'opening' | 'learned'>,
+  request: RunRequest,
+  ofRun: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy' | 'opening' | 'learned'>,
 ): LoopContext {
+  const { store, owner, storesEvents } = runtime
+  const { conversationId, settings, toolNames } = request
   /** Resolved once, as long as requests succeed. */
-  const found = new Map<string, Awaited<ReturnType<Runtime['endpoint']>>>()
+  const endpoints = new Map<string, Awaited<ReturnType<Runtime['endpoint']>>>()
   // Assigned, not spread: the settings are read through getters.
-  return Object.assign(stepSettings(conversationId, settings, toolNames), rest, {
-    store: runtime.store,
+  return Object.assign(stepSettings(conversationId, settings, toolNames), request, ofRun, {
+    store,
+    owner,
+    storesEvents,
     meter: meter(),
-    pending: runtime.store.ordered && new PendingWrites(runtime.store.ordered),
-    owner: runtime.owner,
-    storesEvents: runtime.storesEvents,
-    conversationId,
-    pathTo,
+    pending: store.ordered && new PendingWrites(store.ordered),
     async endpointOf(model: string, protocol: string | undefined) {
-      const name = JSON.stringify([model, protocol])
-      const way = found.get(name) ?? (await runtime.endpoint(model, protocol))
-      found.set(name, way)
+      const key = JSON.stringify([model, protocol])
+      const resolved = endpoints.get(key) ?? (await runtime.endpoint(model, protocol))
+      endpoints.set(key, resolved)
       const contentSize = settings().guards?.replySize
-      if (contentSize === undefined) return way
-      return { ...way, transport: { ...way.transport, limits: { ...way.transport.limits, contentSize } } }
+      if (contentSize === undefined) return resolved
+      const { transport } = resolved
+      return { ...resolved, transport: { ...transport, limits: { ...transport.limits, contentSize } } }
     },
-    forgetEndpoints: () => found.clear(),
+    forgetEndpoints: () => endpoints.clear(),
     cooldown: runtime.cooldown ?? cooldown(runtime.now),
     now: runtime.now ?? Date.now,
-    incoming,
-    ...(counted && { counted }),
-    ...(oneReply && { oneReply }),
-    ...(verbatim && { verbatim }),
-    ...(recordsOf && { recordsOf }),
-    ...(ownTools && { ownTools }),
-    ...(notes && { notes }),
   })
 }
 
@@ -207,7 +182,7 @@ type StepSettings = Pick<
   | 'hooks'
 >
 
-/** `toolNames`: the tools that the conversation was started with. */
+/** The settings as the loop needs them, read again at each step. `toolNames`: the tools that the conversation was started with. */
 export function stepSettings(
   conversationId: string,
   settings: () => RunSettings,
@@ -267,8 +242,8 @@ export function stepSettings(
   }
 }
 
-/** A conversation without a title is named after its first message. */
-export async function nameAfter(
+/** Names a conversation that has no title after its first message. */
+export async function setTitle(
   store: Store,
   owner: string,
   id: string,
@@ -278,49 +253,4 @@ export async function nameAfter(
   if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
   const title = titleOf(message)
   if (!stored.title && title) await store.updateConversation(owner, id, { title })
-}
-
-// The guards that cannot wait for the next step: the duration of a run, and the size of its output. They end it through
-// its signal.
-
-interface GuardTimer {
-  /** Aborted by the outer signal or by a guard. */
-  signal: AbortSignal
-  onEvent(event: RunEvent): void
-  stoppedBy: () => GuardReason | undefined
-  stop(): void
-}
-
-function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): GuardTimer {
-  const abort = new AbortController()
-  const cancel = (): void => abort.abort(outer.reason)
-  if (outer.aborted) cancel()
-  outer.addEventListener('abort', cancel)
-  let reason: GuardReason | undefined
-  let size = 0
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => fire({ guard: 'time', why: `The run reached its time limit of ${timeoutMs} ms.` }), timeoutMs)
-  return {
-    signal: abort.signal,
-    onEvent(event) {
-      if (outputSize === undefined || event.type !== 'reply-event' || event.event.type !== 'part-delta') return
-      size += event.event.text.length
-      if (size > outputSize) {
-        fire({ guard: 'output-size', why: `The run reached its limit of ${outputSize} characters of output.` })
-      }
-    },
-    stoppedBy: () => reason,
-    stop() {
-      clearTimeout(timer)
-      outer.removeEventListener('abort', cancel)
-    },
-  }
-
-  function fire(why: GuardReason): void {
-    if (outer.aborted || reason) return
-    reason = why
-    abort.abort(why.why)
-  }
 }

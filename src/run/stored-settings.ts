@@ -6,7 +6,7 @@ import type { Tool } from '../core/tool.ts'
 import { problemsWith } from '../settings/problems.ts'
 import type { RunSettings } from '../settings/run.ts'
 import { sharedFields, modelRef } from '../settings/schema.ts'
-import { answerSchemaOf } from './answer-schema.ts'
+import { answerSchemaOf } from './answer.ts'
 
 const fields = { model: modelRef, ...sharedFields }
 

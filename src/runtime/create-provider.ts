@@ -10,14 +10,14 @@ import { rowsWith } from '../providers/rows.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { endpointFinder, type SynapseOptions } from './open.ts'
 import { checkProviderConfig, checkProviderOptions } from '../settings/check.ts'
-import { compactNow } from '../run/compaction/compact-now.ts'
+import { compactNow } from '../run/compaction/compact.ts'
 import { runHandle, type Run } from '../run/events/run-handle.ts'
 import { cooldown } from '../run/request/cooldown.ts'
 import { startRun, stepSettings } from '../run/start-run.ts'
 import { cachedPath, type PathTo } from '../run/log/path-cache.ts'
 import { holdLease } from '../run/log/lease.ts'
 import { meter } from '../run/budget.ts'
-import { sentMessages } from '../run/request/sent-messages.ts'
+import { sentMessages } from '../run/request/draft.ts'
 import { externalTools, type SubmittedResult } from '../run/tools/external-tools.ts'
 import {
   protocolOf,
@@ -184,7 +184,7 @@ function start(state: State, history: UserInput | readonly Message[], tools: rea
         incoming: () => queued.splice(0),
         emit,
         stop,
-        counted: (exchange) => count(state, exchange),
+        onExchange: (exchange) => count(state, exchange),
       })
     },
   )

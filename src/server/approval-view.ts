@@ -3,8 +3,7 @@
 import { resolve } from 'node:path'
 import type { Conversation } from '../core/log.ts'
 import type { Approval } from '../run/tools/approval.ts'
-import { fileContent } from '../run/tools/file-content.ts'
-import { callDiff, type CallDiff } from '../run/tools/call-diff.ts'
+import { fileContent, callDiff, type CallDiff } from '../run/tools/call-diff.ts'
 import type { ServerContext } from './context.ts'
 import { mergeSettings } from './run-settings.ts'
 

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { callDiff } from '../../src/run/tools/call-diff.ts'
-import { fileContent } from '../../src/run/tools/file-content.ts'
+import { callDiff, fileContent } from '../../src/run/tools/call-diff.ts'
 
 const before = () => 'one\ntwo\nthree'
 const missing = () => undefined

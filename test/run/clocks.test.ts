@@ -9,28 +9,28 @@ import { thinkingClock } from '../../src/run/request/thinking-time.ts'
 
 test('a provider is skipped from the third failure in a minute on, and again at once if it fails after that', () => {
   let now = 0
-  const { isOut, failed, succeeded } = cooldown(() => now)
+  const { isSkipped, failed, succeeded } = cooldown(() => now)
   failed('p', 2)
-  assert.equal(isOut('p'), false)
+  assert.equal(isSkipped('p'), false)
   now = 60_000
   failed('p')
-  assert.equal(isOut('p'), false, 'the first two are a minute old')
+  assert.equal(isSkipped('p'), false, 'the first two are a minute old')
   failed('p', 2)
-  assert.deepEqual([isOut('p'), isOut('q')], [true, false])
+  assert.deepEqual([isSkipped('p'), isSkipped('q')], [true, false])
   now += 4999
-  assert.equal(isOut('p'), true)
+  assert.equal(isSkipped('p'), true)
   now += 1
-  assert.equal(isOut('p'), false)
+  assert.equal(isSkipped('p'), false)
   for (const ms of [10_000, 20_000, 40_000, 60_000, 60_000]) {
     failed('p')
     now += ms - 1
-    assert.equal(isOut('p'), true, `${ms}`)
+    assert.equal(isSkipped('p'), true, `${ms}`)
     now += 1
-    assert.equal(isOut('p'), false, `${ms}`)
+    assert.equal(isSkipped('p'), false, `${ms}`)
   }
   succeeded('p')
   failed('p', 2)
-  assert.equal(isOut('p'), false)
+  assert.equal(isSkipped('p'), false)
 })
 
 test('thinking is timed from a second on, per part, to its last text', () => {

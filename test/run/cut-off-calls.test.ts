@@ -42,6 +42,6 @@ for (const reason of cutOff) {
       origin: { protocol: 'openai-chat', provider: 'openai', model: 'gpt-5.6' },
     }
     const entry = { id: 'e', conversationId: 'c', parentId: null, depth: 0, createdAt: '', message }
-    assert.equal(nextStep([entry as never]).kind, 'rest')
+    assert.equal(nextStep([entry as never]).kind, 'finish')
   })
 }

@@ -6,7 +6,7 @@ import type { Message, Part, StopReason, UserMessage } from '../../src/core/mess
 import { outcomeOf } from '../../src/run/log/close-interrupted.ts'
 import { outcomeOfFailure, outcomeOfReply } from '../../src/run/loop.ts'
 import { nextStep } from '../../src/run/next-step.ts'
-import { nameAfter } from '../../src/run/start-run.ts'
+import { setTitle } from '../../src/run/start-run.ts'
 import { titleOf } from '../../src/run/title.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { calls, entriesOf, onePixel, reply, result, user } from '../histories.ts'
@@ -19,15 +19,15 @@ describe('what a conversation waits for', () => {
   })
 
   test('follows from the last reply and what came after it', () => {
-    assert.deepEqual(next(), { kind: 'rest' })
+    assert.deepEqual(next(), { kind: 'finish' })
     assert.deepEqual(next(user('q')), { kind: 'ask' })
     assert.deepEqual(next(result('a', '1')), { kind: 'ask' })
     const done = reply('a')
-    assert.deepEqual(next(user('q'), done), { kind: 'rest', reply: done })
+    assert.deepEqual(next(user('q'), done), { kind: 'finish', reply: done })
     assert.deepEqual(next(user('q'), done, user('r')), { kind: 'ask' })
     assert.deepEqual(next(user('q'), stopped('paused')), { kind: 'ask' })
     for (const reason of ['length', 'interrupted'] as const) {
-      assert.equal(next(user('q'), stopped(reason, ...calls('a'))).kind, 'rest', 'calls that were cut off never run')
+      assert.equal(next(user('q'), stopped(reason, ...calls('a'))).kind, 'finish', 'calls that were cut off never run')
     }
   })
 
@@ -42,7 +42,7 @@ describe('what a conversation waits for', () => {
     assert.deepEqual(open(result('a', '1'), result('b', '2')), 'ask')
     assert.deepEqual(open(user('never mind')), 'ask')
     const none = stopped('tool-calls')
-    assert.deepEqual(next(user('q'), none), { kind: 'rest', reply: none })
+    assert.deepEqual(next(user('q'), none), { kind: 'finish', reply: none })
     assert.equal(outcomeOf('length'), 'done')
     assert.deepEqual((['cancelled', 'interrupted', 'failed'] as const).map(outcomeOf), [
       'cancelled',
@@ -71,13 +71,13 @@ test('a conversation without a title gets that of its message, and one that has 
   const store = openMemoryStore()
   const named = async (message: UserMessage, title?: string) => {
     const { id } = await store.createConversation('local', title === undefined ? {} : { title })
-    await nameAfter(store, 'local', id, message, await store.conversation('local', id))
+    await setTitle(store, 'local', id, message, await store.conversation('local', id))
     return (await store.conversation('local', id))?.title
   }
   assert.equal(await named(user('Hello.')), 'Hello.')
   assert.equal(await named(user('Hello.'), 'Mine'), 'Mine')
   assert.equal((await named(user(onePixel))) ?? '', '')
-  await assert.rejects(nameAfter(store, 'local', 'x', user('Hello.'), undefined), {
+  await assert.rejects(setTitle(store, 'local', 'x', user('Hello.'), undefined), {
     kind: 'not-found',
     message: 'There is no conversation x.',
   })

@@ -8,7 +8,7 @@ import type { Tool } from '../../src/core/tool.ts'
 import { noUsage } from '../../src/core/usage.ts'
 import { meter, overBudget } from '../../src/run/budget.ts'
 import { checkMessages, checkParts } from '../../src/run/check-messages.ts'
-import { composingOf, fallsBack, modelOfFallback, routedModel } from '../../src/run/route.ts'
+import { answerSettingsOf, fallsBack, modelOfFallback, routedModel } from '../../src/run/route.ts'
 import { toolLimits } from '../../src/run/guards.ts'
 import { protocolOf, userMessage, withChanges } from '../../src/run/settings.ts'
 import { stepSettings } from '../../src/run/start-run.ts'
@@ -137,8 +137,11 @@ describe('settings', () => {
     assert.equal(await of({ answer: 'a' } as never, last), 'a')
     assert.equal(await of({ answer: { model: 'b' } } as never, last), 'b')
     assert.equal(await of((() => 'f') as never, step), 'f')
-    assert.deepEqual(composingOf({ answer: { model: 'b', guidance: 'g' } }), { model: 'b', guidance: 'g' })
-    assert.deepEqual([composingOf({ answer: 'a' }), composingOf(undefined), composingOf(() => 'f')], [{}, {}, {}])
+    assert.deepEqual(answerSettingsOf({ answer: { model: 'b', guidance: 'g' } }), { model: 'b', guidance: 'g' })
+    assert.deepEqual(
+      [answerSettingsOf({ answer: 'a' }), answerSettingsOf(undefined), answerSettingsOf(() => 'f')],
+      [{}, {}, {}],
+    )
     const fails = (fallback: Parameters<typeof fallsBack>[0], kind: string) =>
       fallsBack(fallback, { kind, message: '' } as never)
     for (const kind of ['quota', 'auth', 'permission', 'not-found', 'overloaded', 'rate-limit'])
@@ -162,8 +165,8 @@ describe('settings', () => {
     assert.deepEqual(overBudget({ tokens: 100 }, spent, 'run')?.guard, 'tokens')
     const counted = meter()
     const exchange = { cost: 2, usage: { ...noUsage, input: 3, output: 4 } } as Exchange
-    counted.ended(exchange)
-    counted.ended({} as Exchange)
+    counted.add(exchange)
+    counted.add({} as Exchange)
     assert.deepEqual(counted.spent, { usd: 2, tokens: 7 })
     assert.deepEqual([counted.read(), counted.read()], [[{}, exchange], []])
   })

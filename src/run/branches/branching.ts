@@ -3,17 +3,12 @@
 
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
-import type { Store, Write } from '../../store/store.ts'
-
-export interface Place {
-  store: Store
-  owner: string
-  conversationId: string
-}
+import type { Write } from '../../store/store.ts'
+import type { ConversationLog } from '../run-context.ts'
 
 /** Moves the head to an entry, on a new branch if a name is given. */
 export async function forkAt(
-  { store, owner, conversationId }: Place,
+  { store, owner, conversationId }: ConversationLog,
   entryId: string,
   name: string | undefined,
   write: Write,
@@ -25,24 +20,24 @@ export async function forkAt(
 }
 
 /** Moves the head before a user message, so that another one can replace it. */
-export async function beforeMessage(place: Place, entryId: string, write: Write): Promise<void> {
-  const entry = await entryOf(place, entryId)
+export async function beforeMessage(log: ConversationLog, entryId: string, write: Write): Promise<void> {
+  const entry = await entryOf(log, entryId)
   if (entry.message.role !== 'user') {
     throw badInput(`Entry ${entryId} is not a user message; only user messages can be edited.`)
   }
-  await place.store.setHead(place.owner, place.conversationId, { entryId: entry.parentId }, write)
+  await log.store.setHead(log.owner, log.conversationId, { entryId: entry.parentId }, write)
 }
 
 /** Moves the head to the last user message, so that it is answered again. */
-export async function beforeAnswer({ store, owner, conversationId }: Place, write: Write): Promise<void> {
+export async function beforeAnswer({ store, owner, conversationId }: ConversationLog, write: Write): Promise<void> {
   const stored = await store.conversation(owner, conversationId)
   const history = stored?.head ? await store.history(owner, stored.head) : []
-  const asked = history.findLast(({ message }) => message.role === 'user')
-  if (!asked) throw badInput('There is no message to answer again.')
-  if (asked.id !== stored?.head) await store.setHead(owner, conversationId, { entryId: asked.id }, write)
+  const question = history.findLast(({ message }) => message.role === 'user')
+  if (!question) throw badInput('There is no message to answer again.')
+  if (question.id !== stored?.head) await store.setHead(owner, conversationId, { entryId: question.id }, write)
 }
 
-async function entryOf({ store, owner, conversationId }: Place, entryId: string): Promise<Entry> {
+async function entryOf({ store, owner, conversationId }: ConversationLog, entryId: string): Promise<Entry> {
   const entry = await store.entry(owner, entryId)
   if (entry?.conversationId === conversationId) return entry
   throw new SynapseError({ kind: 'not-found', message: `There is no entry ${entryId} in this conversation.` })

@@ -13,7 +13,7 @@ import type { RunEnd } from '../loop.ts'
 import { cachedPath } from '../log/path-cache.ts'
 import { runHandle, type Run } from '../events/run-handle.ts'
 import { userMessage, withChanges, type RunSettings, type Runtime, type UserInput } from '../settings.ts'
-import { nameAfter, runUnderLease } from '../start-run.ts'
+import { setTitle, runUnderLease } from '../start-run.ts'
 
 /** One model's answer. */
 export interface Candidate {
@@ -55,7 +55,7 @@ export async function compareModels(runtime: Runtime, request: CompareRequest): 
     else {
       const question = userMessage(message)
       const stored = await store.conversation(owner, conversationId)
-      await nameAfter(store, owner, conversationId, question, stored)
+      await setTitle(store, owner, conversationId, question, stored)
       await store.append(owner, conversationId, { message: question }, held.write())
     }
     const entryId = (await store.conversation(owner, conversationId))?.head ?? ''

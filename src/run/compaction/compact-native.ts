@@ -1,5 +1,5 @@
-// The provider's own compaction. Only that provider can read the result, so it is sent to no other. Some providers are
-// asked with an ordinary request, whose answer also has the text; others with a separate call.
+// The provider's own compaction. Only that provider can read the result. Some providers return it with the reply to an
+// ordinary request, which also has the text; others have a separate endpoint.
 
 import { SynapseError } from '../../core/error.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
@@ -19,7 +19,7 @@ type Summary = Omit<CompactionDecision, 'through'>
 interface Aside {
   /** Sends a request that is not part of the conversation; a reply without parts means that it failed. */
   ask(prepared: Assembled): Promise<Reply>
-  /** Its cost is added here. */
+  /** The requests that were made are added here. */
   spent: Pick<Exchange, 'usage' | 'cost'>[]
 }
 
@@ -34,9 +34,9 @@ export async function askNatively(
   const { compacting } = endpoint.protocol
   switch (compacting?.kind) {
     case 'reply':
-      return summariseOnDemand(run, history, decisions, issuer, compacting, aside)
+      return compactByReply(run, history, decisions, issuer, compacting, aside)
     case 'question':
-      return compactItems(run, history, decisions, issuer, compacting, aside)
+      return compactByEndpoint(run, history, decisions, issuer, compacting, aside)
     default:
       return undefined
   }
@@ -46,7 +46,7 @@ type Kind<K extends Compacting['kind']> = Extract<Compacting, { kind: K }>
 
 type Issuer = Pick<NativeSummary, 'provider' | 'protocol' | 'model'>
 
-async function summariseOnDemand(
+async function compactByReply(
   run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
@@ -64,7 +64,7 @@ async function summariseOnDemand(
   return { text, native: { ...issuer, as: 'reply', items: reply.native } }
 }
 
-async function compactItems(
+async function compactByEndpoint(
   run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
@@ -96,14 +96,14 @@ async function compactItems(
     const end = { outcome: 'done', usage, ...(cost !== undefined && { cost }) } as const
     const { exchange } = await store.finishExchange(owner, opened.id, end, run.write())
     aside.spent.push(exchange)
-    run.meter?.ended(exchange)
+    run.meter?.add(exchange)
     return items.length > 0 ? { native: { ...issuer, as: 'input', items } } : undefined
   } catch (error) {
     if (!(error instanceof SynapseError)) throw error
     const outcome = error.kind === 'aborted' ? 'cancelled' : 'failed'
     const failed = { outcome, failure: error.failure } as const
     const { exchange } = await store.finishExchange(owner, opened.id, failed, run.write())
-    run.meter?.ended(exchange)
+    run.meter?.add(exchange)
     throw error
   }
 }

@@ -3,32 +3,32 @@
 // be run again: then its call stays open, and the loop runs it. Each step is one transaction that leaves less to close,
 // so a crash during this recovery is recovered the same way.
 
+import { SynapseError } from '../../core/error.ts'
 import type { ReplyEvent, RunEvent } from '../../core/event.ts'
 import { folding } from '../../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../../core/log.ts'
 import type { StopReason, ToolMessage } from '../../core/message.ts'
-import type { NewEntry, Store, Write } from '../../store/store.ts'
+import { withFailpoints } from '../../store/failpoint.ts'
+import type { NewEntry, Store } from '../../store/store.ts'
 import { isInterrupted } from '../../wires/shared/replayable.ts'
-
-export interface ClosingContext {
-  store: Store
-  owner: string
-  conversationId: string
-  write: () => Write
-}
+import type { ConversationLog, WritableLog } from '../run-context.ts'
+import { holdLease } from './lease.ts'
 
 /**
  * `hasNewMessage`: the user has sent something new, so a tool that could be run again will not be. Returns whether there was
  * anything to close.
  */
-export async function closeInterrupted(runtime: ClosingContext, hasNewMessage: boolean): Promise<boolean> {
-  const { store, owner, conversationId } = runtime
-  const openOnes = () => store.exchanges(owner, conversationId, { outcome: 'open' })
-  const [first, runs] = await Promise.all([openOnes(), store.toolRuns(owner, conversationId, { unfinished: true })])
-  for (let page = first; page.items.length > 0; page = await openOnes()) {
-    for (const exchange of page.items.toReversed()) await closeExchange(runtime, exchange)
+export async function closeInterrupted(log: WritableLog, hasNewMessage: boolean): Promise<boolean> {
+  const { store, owner, conversationId } = log
+  const openExchanges = () => store.exchanges(owner, conversationId, { outcome: 'open' })
+  const [first, runs] = await Promise.all([
+    openExchanges(),
+    store.toolRuns(owner, conversationId, { unfinished: true }),
+  ])
+  for (let page = first; page.items.length > 0; page = await openExchanges()) {
+    for (const exchange of page.items.toReversed()) await closeExchange(log, exchange)
   }
-  for (const run of runs) if (hasNewMessage || !run.repeatable) await closeUnknown(runtime, run)
+  for (const run of runs) if (hasNewMessage || !run.repeatable) await closeTool(log, run)
   return first.items.length > 0 || runs.length > 0
 }
 
@@ -36,8 +36,8 @@ export async function closeInterrupted(runtime: ClosingContext, hasNewMessage: b
  * Requests an interrupted reply again: the head moves back before it, and it stays in the log as a branch. Returns
  * whether there was one.
  */
-export async function stepBack(runtime: ClosingContext): Promise<boolean> {
-  const { store, owner, conversationId, write } = runtime
+export async function stepBack(log: WritableLog): Promise<boolean> {
+  const { store, owner, conversationId, write } = log
   const stored = await store.conversation(owner, conversationId)
   const last = stored?.head ? await store.entry(owner, stored.head) : undefined
   if (!stored || last?.message.role !== 'assistant' || !isInterrupted(last.message.stop)) return false
@@ -51,18 +51,15 @@ export async function stepBack(runtime: ClosingContext): Promise<boolean> {
   return true
 }
 
-async function closeExchange(
-  { store, owner, conversationId, write }: ClosingContext,
-  exchange: Exchange,
-): Promise<void> {
+async function closeExchange({ store, owner, conversationId, write }: WritableLog, exchange: Exchange): Promise<void> {
   const { id, provider, protocol, model, basedOn } = exchange
   const fold = folding({ provider, protocol, model })
   for (const event of await storedEvents({ store, owner, conversationId }, id)) fold.push(event)
   // If the journal has the end of the reply, the reply is complete and counts as such.
   const { reply, usage, failure } = fold.result()
-  const { head: place } = (await store.conversation(owner, conversationId)) ?? {}
+  const { head: currentHead } = (await store.conversation(owner, conversationId)) ?? {}
   // If the conversation was continued on another branch in the meantime, the head stays there.
-  const head = place === basedOn ? 'advance' : 'stay'
+  const head = currentHead === basedOn ? 'advance' : 'stay'
   await store.finishExchange(
     owner,
     id,
@@ -78,7 +75,7 @@ async function closeExchange(
 
 /** From its journal; a run of a server has no journal, and its events are in a stream that has not ended. */
 async function storedEvents(
-  { store, owner, conversationId }: Pick<ClosingContext, 'store' | 'owner' | 'conversationId'>,
+  { store, owner, conversationId }: ConversationLog,
   exchangeId: string,
 ): Promise<ReplyEvent[]> {
   const journaled = await store.journaled(owner, exchangeId)
@@ -108,25 +105,22 @@ export function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'ope
   return reason === 'cancelled' || reason === 'interrupted' || reason === 'failed' ? reason : 'done'
 }
 
-async function closeUnknown(runtime: ClosingContext, run: RecordedToolRun): Promise<Entry> {
-  const { store, owner, write } = runtime
+async function closeTool(log: WritableLog, run: RecordedToolRun): Promise<Entry> {
+  const { store, owner, write } = log
   const text = `${run.name} was interrupted while it ran; whether it had any effect is not known.`
   const { conversationId, callId, name, startedAt } = run
   const message: ToolMessage = {
     role: 'tool',
     parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text }], failed: true, startedAt }],
   }
-  const place = await parentOfResult(runtime, run.entryId)
-  const end = { outcome: 'unknown', result: { message, ...place } } as const
+  const position = await parentOfResult(log, run.entryId)
+  const end = { outcome: 'unknown', result: { message, ...position } } as const
   return (await store.finishTool(owner, conversationId, callId, end, write())).entry
 }
 
 /** A result is appended to the head if that follows its call; otherwise to the end of the branch of the call. */
-async function parentOfResult(
-  runtime: ClosingContext,
-  callEntryId: string,
-): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
-  const { store, owner, conversationId } = runtime
+async function parentOfResult(log: WritableLog, callEntryId: string): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
+  const { store, owner, conversationId } = log
   const outline = await store.outline(owner, conversationId)
   const stored: Conversation | undefined = await store.conversation(owner, conversationId)
   const parents = new Map(outline.map(({ id, parentId }) => [id, parentId]))
@@ -134,4 +128,27 @@ async function parentOfResult(
   let last = callEntryId
   for (const { id, parentId } of outline) if (parentId === last) last = id
   return { parentId: last, head: 'stay' }
+}
+
+/**
+ * When a store is opened: closes what a killed process left in progress, so that readers see it. A conversation with an
+ * active run elsewhere is left alone.
+ */
+export async function recover(base: Store, owner: string, conversationId: string): Promise<void> {
+  const store = withFailpoints(base)
+  const [open, unfinished] = await Promise.all([
+    store.exchanges(owner, conversationId, { outcome: 'open', limit: 1 }),
+    store.toolRuns(owner, conversationId, { unfinished: true }),
+  ])
+  if (open.items.length === 0 && unfinished.every((run) => run.repeatable)) return
+  try {
+    const held = await holdLease(store, owner, conversationId)
+    try {
+      await closeInterrupted({ store, owner, conversationId, write: held.write }, false)
+    } finally {
+      await held.release()
+    }
+  } catch (error) {
+    if (!(error instanceof SynapseError && error.kind === 'conflict')) throw error
+  }
 }

@@ -3,15 +3,18 @@
 
 import type { Overlay } from '../../core/log.ts'
 import type { NewOverlay } from '../../store/store.ts'
-import type { RunContext } from '../run-context.ts'
+import type { ConversationLog, RunContext, WritableLog } from '../run-context.ts'
 
 export interface KnownOverlays {
   list?: Promise<Overlay[]>
 }
 
-type Place = Pick<RunContext, 'store' | 'owner' | 'conversationId' | 'learned'>
-
-export function overlaysOf({ store, owner, conversationId, learned }: Place): Promise<Overlay[]> {
+export function overlaysOf({
+  store,
+  owner,
+  conversationId,
+  learned,
+}: ConversationLog & Pick<RunContext, 'learned'>): Promise<Overlay[]> {
   const known = learned?.overlays
   if (!known) return store.overlays(owner, conversationId)
   if (!known.list) {
@@ -23,7 +26,7 @@ export function overlaysOf({ store, owner, conversationId, learned }: Place): Pr
 
 /** Every overlay that a run adds is added here. */
 export async function addOverlay(
-  { store, owner, conversationId, learned, write }: Place & Pick<RunContext, 'write'>,
+  { store, owner, conversationId, learned, write }: WritableLog & Pick<RunContext, 'learned'>,
   overlay: NewOverlay,
 ): Promise<Overlay> {
   const known = learned?.overlays

@@ -1,4 +1,4 @@
-// One request: written to the log before it is sent, and read to its end, whatever the outcome.
+// Sends one request: it is written to the log first, and its reply is read to the end, whatever the outcome.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { folding, type Folded } from '../../core/fold.ts'
@@ -13,30 +13,30 @@ import { thinkingClock } from './thinking-time.ts'
 import { readReply, type ReplyCall, type RetryEvent } from '../../transport/reply.ts'
 import type { RunContext } from '../run-context.ts'
 
-export interface Asked extends Folded {
+export interface Answered extends Folded {
   opened: Exchange
 }
 
-export interface Asking {
+export interface AskOptions {
   plan: () => Assembled | Promise<Assembled>
   /** The last entry that the request was built from. */
   basedOn: string
   notes: readonly Note[]
-  /** It is in the log now and is being sent. */
+  /** Called when the request is in the log, just before it is sent. */
   onOpen?: (opened: Exchange) => void
-  /** A promise is waited for before more of the reply is read. */
+  /** The reply is read on when the promise has resolved. */
   onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => Promise<unknown> | undefined
 }
 
-export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
+export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEvent }: AskOptions): Promise<Answered> {
   const { store, owner, conversationId, endpoint, verbatim } = run
   let prepared = verbatim ? undefined : await plan()
-  const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
+  const target = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   const body = prepared ? bodyBytes(prepared.body, prepared.context.messages) : (verbatim?.body ?? '')
-  const opening = store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
+  const opening = store.openExchange(owner, conversationId, { ...target, basedOn, body, notes }, run.write())
   // Earlier writes are reported first; if one has failed, the error says why.
   opening.catch(() => {})
-  // What a client wrote is planned while the disk is awaited: nothing of the plan is sent.
+  // Nothing of the plan for a client's own request is sent, so it is made while the disk is awaited.
   if (!prepared) {
     await nextTurn()
     prepared = await plan()
@@ -45,7 +45,7 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
   const opened = await opening
   onOpen?.(opened)
 
-  const origin: Origin = { ...asked, ...(prepared.basis && { basis: prepared.basis }) }
+  const origin: Origin = { ...target, ...(prepared.basis && { basis: prepared.basis }) }
   const fold = folding(origin)
   const call: ReplyCall = {
     protocol: endpoint.protocol,
@@ -61,9 +61,11 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
     ...run.transport,
   }
   const { tools } = prepared.context
-  const timed = thinkingClock()
+  const withDuration = thinkingClock()
   await readReply(call, (read) => {
-    const event = timed(read.type === 'part-delta' ? read : marked(endpoint.offline ? unbilled(read) : read, tools))
+    const event = withDuration(
+      read.type === 'part-delta' ? read : withToolKind(endpoint.offline ? markedOffline(read) : read, tools),
+    )
     if (event.type === 'retry') {
       return store.retryExchange(owner, opened.id, run.write()).then(() => onEvent?.(event, opened))
     }
@@ -74,12 +76,12 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
 }
 
 /** Tokens counted by the emulator are marked, so that they are not mistaken for a bill. */
-function unbilled<E extends ReplyEvent | RetryEvent>(event: E): E {
+function markedOffline<E extends ReplyEvent | RetryEvent>(event: E): E {
   return event.type === 'reply-end' && event.usage ? { ...event, usage: { ...event.usage, offline: true } } : event
 }
 
 /** Marks calls of tools that are more than functions, whichever wire they arrived on. */
-function marked<E extends ReplyEvent | RetryEvent>(event: E, tools: readonly ToolSpec[]): E {
+function withToolKind<E extends ReplyEvent | RetryEvent>(event: E, tools: readonly ToolSpec[]): E {
   if (!('part' in event)) return event
   const part = markedPart(event.part, tools)
   return part === event.part ? event : { ...event, part }

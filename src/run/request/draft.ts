@@ -5,7 +5,8 @@ import type { Message } from '../../core/message.ts'
 import { alongPath } from '../../context/along-path.ts'
 import type { Decisions } from '../../context/decisions.ts'
 import { settingsOf } from '../../settings/policy.ts'
-import type { RequestDraft } from '../../context/assemble.ts'
+import { contextOf, type RequestDraft } from '../../context/assemble.ts'
+import { readDecisions } from '../../context/overlay-codec.ts'
 import type { Billing } from '../../context/price-ratio.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { RunContext } from '../run-context.ts'
@@ -57,4 +58,10 @@ export type DraftSource = Pick<RunContext, 'endpoint' | 'system' | 'tools' | 'po
 
 export function billingOf({ caching, price, provider }: Endpoint): Billing {
   return { caching, ...(price ? { price } : { atHome: provider.keyOptional === true }) }
+}
+
+/** The messages of a request, after all decisions about them. */
+export async function sentMessages(run: RunContext, history: readonly Entry[]): Promise<Message[]> {
+  const overlays = await run.store.overlays(run.owner, run.conversationId)
+  return contextOf(draftOf(run, history, readDecisions(history, overlays))).context.messages
 }

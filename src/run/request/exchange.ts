@@ -1,7 +1,7 @@
-// One step of a run: a request to a model and its outcome. The request is in the log before it is sent, and its reply
-// is in the log before it is acted on. If a provider refuses a request because of its content, the content is corrected
-// and sent again, once for each reason: too long, lost server-side state, provider data that it can no longer read,
-// fields that it does not accept back. Every attempt is an exchange in the log.
+// A request to one model, repeated while it can be corrected. The request is in the log before it is sent, and the reply
+// before it is acted on. A request that the provider refuses because of its content is corrected and sent again, once for
+// each reason: too long, lost server-side state, provider data that it can no longer read, fields that it does not accept
+// back. Every attempt is an exchange in the log.
 
 import type { Note } from '../../core/context.ts'
 import type { ReplyEvent, RunEvent } from '../../core/event.ts'
@@ -31,10 +31,10 @@ import type { RunContext, Verbatim } from '../run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
-  const tried = new Set<Remedy>()
+  const applied = new Set<Remedy>()
   for (let planOptions: PlanOptions = {}; ;) {
-    // A request written by a client cannot be corrected: after a refusal it is written from the log.
-    const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
+    // A client's request cannot be corrected: after a refusal it is written from the log.
+    const verbatim = applied.size === 0 ? verbatimFor(run) : undefined
     const sources = await readForPlan(run, history)
     let planning: Promise<PlannedRequest> | undefined
     const isVerbatim = verbatim !== undefined
@@ -43,9 +43,9 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
     const planned = await plan()
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
     const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
-    if (!remedy || tried.has(remedy) || run.signal.aborted) return finished
-    tried.add(remedy)
-    const next = await apply(remedy, run, history, planned, finished.exchange.failure)
+    if (!remedy || applied.has(remedy) || run.signal.aborted) return finished
+    applied.add(remedy)
+    const next = await applyRemedy(remedy, run, history, planned, finished.exchange.failure)
     if (!next) return finished
     planOptions = { ...planOptions, ...next }
   }
@@ -68,7 +68,7 @@ async function attempt(
     ? []
     : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...(await plan()).prepared.notes]
   let journal: Journal | undefined
-  const typed = partTypes()
+  const withType = partTypes()
   const {
     opened,
     reply,
@@ -92,7 +92,7 @@ async function attempt(
         return undefined
       }
       const writing = journal?.push(event)
-      run.emit({ type: 'reply-event', exchangeId: id, event: typed(event) })
+      run.emit({ type: 'reply-event', exchangeId: id, event: withType(event) })
       return writing
     },
   })
@@ -125,9 +125,9 @@ async function attempt(
     ...(failure && { failure }),
     ...(records && { records }),
   }
-  if (run.pending && isForTools(end) && !newState) return finishWithTools(run, run.pending, history, opened, end)
+  if (run.pending && startsTools(end) && !newState) return finishWithTools(run, run.pending, history, opened, end)
   const finished = await store.finishExchange(owner, opened.id, end, run.write())
-  noteEnd(run, finished.exchange)
+  recordEnd(run, finished.exchange)
   if (finished.entry && newState) await keepState(run, finished.exchange, finished.entry, state?.stored)
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
@@ -138,19 +138,19 @@ function originsOf(prepared: Assembled): Note[] {
   try {
     return originsNote(prepared.origins)
   } catch {
-    // What was sent as a client wrote it may be something that cannot be encoded.
+    // A client's own request may contain something that cannot be encoded.
     return []
   }
 }
 
-/** Whether the next thing to be written is that a tool starts. */
-function isForTools({ outcome, reply }: ExchangeEnd): boolean {
+/** Whether the next write will be the start of a tool. */
+function startsTools({ outcome, reply }: ExchangeEnd): boolean {
   if (outcome !== 'done' || !reply || carriesMedia(reply.message)) return false
   const { parts } = reply.message
   return parts.some(({ type }) => type === 'tool-call') && !parts.some(({ type }) => type === 'compaction')
 }
 
-/** The end of the exchange shares the commit of the start of its first tool. */
+/** Stores the end of the exchange in the commit that records the start of its first tool. */
 function finishWithTools(
   run: RunContext,
   pending: PendingWrites,
@@ -174,12 +174,12 @@ function finishWithTools(
   const finished = { exchange, entry }
   const finishing = store.finishExchange(owner, opened.id, { ...end, reply: fresh }, run.write())
   pending.add(finishing, () => run.emit(messageEvent(finished)))
-  noteEnd(run, exchange)
+  recordEnd(run, exchange)
   return finished
 }
 
-function noteEnd({ meter, learned }: RunContext, exchange: Exchange): void {
-  meter?.ended(exchange)
+function recordEnd({ meter, learned }: RunContext, exchange: Exchange): void {
+  meter?.add(exchange)
   if (learned) learned.exchange = exchange
 }
 
@@ -201,7 +201,7 @@ function cutNotes(failure: Failure | undefined): Note[] {
   return [{ kind: 'dropped', what: 'the rest of the reply', why: failure.message }]
 }
 
-/** A provider that has compacted by itself continues from its reply; what came before need not be sent again. */
+/** If the provider has compacted by itself, later requests start with this reply. */
 async function keepSummary(run: RunContext, entry: Entry, through: string): Promise<void> {
   const { message } = entry
   if (message.role !== 'assistant' || !message.parts.some((part) => part.type === 'compaction')) return
@@ -212,12 +212,13 @@ async function keepSummary(run: RunContext, entry: Entry, through: string): Prom
   await addOverlay(run, { entryId: entry.id, kind: 'compaction', data })
 }
 
-type Remedy = 'rewritten' | 'tighter' | 'whole' | 'plain' | 'fields'
+/** What is changed in a refused request: `plain` sends replies without provider data, `whole` sends all without state. */
+type Remedy = 'from-log' | 'shorter' | 'whole' | 'plain' | 'without-fields'
 
 /** A client's request that the provider refuses may be accepted once it is written from the log. */
 function remedyForVerbatim({ exchange, entry }: FinishedExchange): Remedy | undefined {
   const kind = entry ? undefined : exchange.failure?.kind
-  return kind === 'invalid-request' || kind === 'state-lost' ? 'rewritten' : undefined
+  return kind === 'invalid-request' || kind === 'state-lost' ? 'from-log' : undefined
 }
 
 /** The remedy for a refusal that concerns the content of the request. None once a part of the reply has arrived. */
@@ -228,8 +229,8 @@ function remedyFor(
 ): Remedy | undefined {
   const { failure } = exchange
   if (entry || !failure) return undefined
-  if (failure.kind === 'context-overflow') return 'tighter'
-  if (namesFields) return 'fields'
+  if (failure.kind === 'context-overflow') return 'shorter'
+  if (namesFields) return 'without-fields'
   // Not every provider documents how it refuses a chain, and without a chain the refusal may not repeat.
   if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
   if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
@@ -246,7 +247,7 @@ function fieldsOf({ endpoint }: RunContext, history: readonly Entry[], failure: 
 }
 
 /** Returns undefined if nothing is left to try. */
-async function apply(
+async function applyRemedy(
   remedy: Remedy,
   run: RunContext,
   history: readonly Entry[],
@@ -257,13 +258,13 @@ async function apply(
   const entryId = history.at(-1)?.id ?? ''
   const { id: provider } = endpoint.provider
   const why = failure?.message ?? ''
-  if (remedy === 'rewritten') return {}
-  if (remedy === 'tighter') {
+  if (remedy === 'from-log') return {}
+  if (remedy === 'shorter') {
     const { estimate, context } = planned.prepared
     // The newest message alone is too long: a shorter history would not help.
-    return context.messages.length > 1 ? { limit: estimate.input * tighter } : undefined
+    return context.messages.length > 1 ? { limit: estimate.input * shorterBy } : undefined
   }
-  if (remedy === 'fields') {
+  if (remedy === 'without-fields') {
     for (const field of fieldsOf(run, history, failure)) {
       await rememberField(run, history, { provider, model: endpoint.model, field })
     }
@@ -274,7 +275,7 @@ async function apply(
     if (failure && isStateless(failure)) await record('stateless', { provider, why })
     return { whole: true }
   }
-  const through = history.findLast((entry) => isOf(entry, provider))?.id
+  const through = history.findLast((entry) => hasNative(entry, provider))?.id
   if (through === undefined) return undefined
   await record('plain', { through, provider, protocol: endpoint.protocol.id, why })
   return {}
@@ -284,39 +285,42 @@ async function apply(
   }
 }
 
-/** The size of the next request relative to one that was too long: providers do not say by how much it was exceeded. */
-const tighter = 0.6
+/** Relative to the request that was too long: providers do not say by how much. */
+const shorterBy = 0.6
 
-function isOf({ message }: Entry, provider: string): boolean {
+function hasNative({ message }: Entry, provider: string): boolean {
   return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
 }
 
-function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {
+function messageEvent({ entry, exchange }: FinishedExchange): RunEvent {
   if (!entry) throw new TypeError('a finished exchange without an entry has no message')
-  return { type: 'message', entryId: entry.id, message: entry.message, ...(done.usage && { usage: done.usage }) }
+  return {
+    type: 'message',
+    entryId: entry.id,
+    message: entry.message,
+    ...(exchange.usage && { usage: exchange.usage }),
+  }
 }
 
-// Tools that the conversation was started with but that were not given later: the model continues without them, and
-// each request notes it.
-
+/** A note about the tools that the conversation was started with and that are missing now. */
 export function absentToolNotes({ absentTools = [] }: Pick<RunContext, 'absentTools'>): Note[] {
   if (absentTools.length === 0) return []
   const why = 'The conversation was started with them, and they were not given when it was opened.'
   return [{ kind: 'dropped', what: `tools: ${absentTools.join(', ')}`, why, rule: 'absent-tools' }]
 }
 
-// What was saved by leaving out a part of the history: the price of the actual prompt, compared with that of the whole
-// history with the same cache. An estimate: the whole was never sent, so its tokens are counted by us and corrected by
-// what the provider reported of the part.
-
-/** In US dollars; undefined if the price is unknown, or if nothing was left out. */
+/**
+ * What was saved by leaving out a part of the history, in US dollars: the price of the actual prompt, compared with that
+ * of the whole history with the same cache. The tokens of the whole are estimated, and corrected by what the provider
+ * reported. Undefined if the price is unknown, or if nothing was left out.
+ */
 export function savedBy(forecast: Forecast, usage: Usage, price: Price | undefined): number | undefined {
   const { estimate, whole, wholeCached, ttl } = forecast
   if (whole <= estimate || estimate <= 0 || usage.offline) return undefined
   const ratio = usage.input / estimate
   const input = Math.round(whole * ratio)
   const cacheRead = Math.round(wholeCached * ratio)
-  // What was written to the cache would have been written then too.
+  // The whole prompt would have been written to the cache too.
   const cacheWrite = usage.cacheWrite > 0 ? input - cacheRead : 0
   const prompt = { output: 0, reasoning: 0 }
   const { raw: _, ...counted } = usage

@@ -1,14 +1,13 @@
-// One step that calls a model: the model that the route names, and as long as nothing has arrived, the next one of the
+// One step that calls a model: the one that the route names, and while nothing has arrived, the next of the fallback
 // chain. Each model that is called has its own exchange in the log.
 
 import { isRetryable, SynapseError, type Failure } from '../../core/error.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
-import type { TextPart } from '../../core/message.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { FinishedExchange } from '../../store/store.ts'
 import { exchange } from './exchange.ts'
 import type { Fallback, RouteStep } from '../../settings/run.ts'
-import { composingOf, fallsBack, modelOfFallback, routedModel } from '../route.ts'
+import { answerSettingsOf, fallsBack, modelOfFallback, routedModel } from '../route.ts'
 import type { LoopContext, RunContext } from '../run-context.ts'
 import { beforeRequest } from '../hooks.ts'
 import { loadMedia } from './load-media.ts'
@@ -23,27 +22,28 @@ export async function modelStep(
   const messages = run.route ? history.map((entry) => entry.message) : []
   const first = await routedModel(run.route, { ...about, messages, model: run.model })
   const chain: Fallback[] = [first, ...run.fallback.filter((fallback) => modelOfFallback(fallback) !== first)]
-  const composing = about.kind === 'answer' ? composingOf(run.route) : {}
+  const changes = about.kind === 'answer' ? answerSettingsOf(run.route) : {}
   const options =
-    about.kind === 'answer' ? { ...run.options, ...composing.options, toolChoice: 'none' as const } : run.options
-  const system = composing.guidance === undefined ? run.system : [...run.system, text(composing.guidance)]
+    about.kind === 'answer' ? { ...run.options, ...changes.options, toolChoice: 'none' as const } : run.options
+  const system =
+    changes.guidance === undefined ? run.system : [...run.system, { type: 'text' as const, text: changes.guidance }]
 
   let finished: FinishedExchange | undefined
   let failure: Failure | undefined
   for (let i = 0; ;) {
     const candidate = modelOfFallback(chain[i] ?? first)
     // A wire setting belongs to the model it was set for.
-    const found = await endpointFor(candidate, candidate === run.model ? run.protocol : undefined)
-    const out = found && leftAlone(run, found.endpoint)
-    if (out && nextOf(chain, i, out) !== undefined) {
-      failure = out
-    } else if (found) {
+    const resolved = await endpointFor(candidate, candidate === run.model ? run.protocol : undefined)
+    const skipped = resolved && skippedFor(run, resolved.endpoint)
+    if (skipped && nextOf(chain, i, skipped) !== undefined) {
+      failure = skipped
+    } else if (resolved) {
       const { step, kind } = about
       const hooked = run.hooks?.beforeRequest
         ? await beforeRequest({ ...run, options }, { step, kind, model: candidate, messages })
         : {}
-      finished = await exchange({ ...forExchange(run), ...found, system, options, ...hooked }, history, step)
-      remember(run, found.endpoint, finished.exchange)
+      finished = await exchange({ ...forExchange(run), ...resolved, system, options, ...hooked }, history, step)
+      recordHealth(run, resolved.endpoint, finished.exchange)
       failure = finished.exchange.failure
       if (failure) run.forgetEndpoints()
       if (!failure || finished.entry || finished.exchange.outcome === 'cancelled') return finished
@@ -68,7 +68,7 @@ export async function modelStep(
   }
 }
 
-/** Field by field: to copy an object with getters takes longer than all else that a step does here. */
+/** Copied field by field: spreading an object with getters would take longer than the rest of this step. */
 function forExchange(run: LoopContext): Omit<RunContext, 'endpoint' | 'transport' | 'system' | 'options'> {
   return {
     store: run.store,
@@ -92,17 +92,14 @@ function forExchange(run: LoopContext): Omit<RunContext, 'endpoint' | 'transport
   }
 }
 
-function text(words: string): TextPart {
-  return { type: 'text', text: words }
-}
-
-function leftAlone({ cooldown }: LoopContext, endpoint: Endpoint): Failure | undefined {
-  if (!cooldown.isOut(nameOf(endpoint))) return undefined
+/** The failure to report in place of a request to a provider that is failing. */
+function skippedFor({ cooldown }: LoopContext, endpoint: Endpoint): Failure | undefined {
+  if (!cooldown.isSkipped(nameOf(endpoint))) return undefined
   const message = `${endpoint.provider.name} has failed several times in a row and is skipped for a short time.`
   return { kind: 'overloaded', message }
 }
 
-function remember({ cooldown }: LoopContext, endpoint: Endpoint, { outcome, failure, attempts }: Exchange): void {
+function recordHealth({ cooldown }: LoopContext, endpoint: Endpoint, { outcome, failure, attempts }: Exchange): void {
   if (outcome === 'done') cooldown.succeeded(nameOf(endpoint))
   else if (failure && isRetryable(failure.kind)) cooldown.failed(nameOf(endpoint), attempts)
 }

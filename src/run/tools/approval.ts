@@ -5,9 +5,9 @@ import { hash } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
 import type { Entry, Overlay } from '../../core/log.ts'
 import { callsOf, type ToolCallPart } from '../../core/message.ts'
-import type { Store, Write } from '../../store/store.ts'
 import { addOverlay } from '../log/known-overlays.ts'
 import { nextStep } from '../next-step.ts'
+import type { WritableLog } from '../run-context.ts'
 
 const asked = 'approval-asked'
 const answered = 'approval-answered'
@@ -24,12 +24,8 @@ export interface Approval {
 
 export type Answer = { state: 'allowed' } | { state: 'denied'; why: string } | { state: 'waiting'; approval: Approval }
 
-export interface Asking {
-  store: Store
-  owner: string
-  conversationId: string
+export interface ApprovalContext extends WritableLog {
   now(): number
-  write(): Write
 }
 
 export function argsHashOf(call: ToolCallPart): string {
@@ -39,7 +35,7 @@ export function argsHashOf(call: ToolCallPart): string {
 
 /** The user's answer about this call; asks if that has not been done yet. */
 export async function answerTo(
-  runtime: Asking,
+  runtime: ApprovalContext,
   replyEntry: Entry,
   call: ToolCallPart,
   askTimeoutMs?: number,
@@ -66,7 +62,10 @@ export async function answerTo(
 }
 
 /** The calls at the end of a history that wait for approval. */
-export async function waitingApprovals(runtime: Omit<Asking, 'write'>, history: readonly Entry[]): Promise<Approval[]> {
+export async function waitingApprovals(
+  runtime: Omit<ApprovalContext, 'write'>,
+  history: readonly Entry[],
+): Promise<Approval[]> {
   const next = nextStep(history)
   if (next.kind !== 'tools') return []
   const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
@@ -88,7 +87,11 @@ export interface Verdict {
 }
 
 /** Stores an answer, once. Throws if there is nothing to answer, or not this. */
-export async function answerApproval(runtime: Asking, history: readonly Entry[], verdict: Verdict): Promise<void> {
+export async function answerApproval(
+  runtime: ApprovalContext,
+  history: readonly Entry[],
+  verdict: Verdict,
+): Promise<void> {
   const { callId, allowed, reason } = verdict
   const waiting = (await waitingApprovals(runtime, history)).find(({ call }) => call.callId === callId)
   if (!waiting) throw conflict(await whyNot(runtime, history, callId))
@@ -100,7 +103,7 @@ export async function answerApproval(runtime: Asking, history: readonly Entry[],
   await addOverlay(runtime, { entryId, kind: answered, data })
 }
 
-async function whyNot(runtime: Asking, history: readonly Entry[], callId: string): Promise<string> {
+async function whyNot(runtime: ApprovalContext, history: readonly Entry[], callId: string): Promise<string> {
   const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   const about = overlays.filter((overlay) => isAbout(overlay, callId))
   if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} has already been answered.`

@@ -2,6 +2,7 @@
 // of the file, an edit as the lines that it removes and adds. Calls are recognised by their arguments, under the names
 // used by the tools of editors, coding agents and MCP servers.
 
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { isObject, type Json } from '../../core/json.ts'
 import { lineDiff, type DiffLine } from '../../core/line-diff.ts'
 import type { ToolCallPart } from '../../core/message.ts'
@@ -63,4 +64,23 @@ function textIn(value: Json, names: readonly string[]): string | undefined {
 function limited(lines: DiffLine[]): DiffLine[] {
   if (lines.length <= mostLines) return lines
   return [...lines.slice(0, mostLines), { sign: '…', text: `${lines.length - mostLines} more lines` }]
+}
+
+const mostBytes = 1024 * 1024
+
+/** The current content of a file; undefined if it does not exist, is not text, or is too long to be compared. */
+export function fileContent(path: string): string | undefined {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const stat = fstatSync(file)
+      if (!stat.isFile() || stat.size > mostBytes) return undefined
+      const content = readFileSync(file)
+      return content.includes(0) ? undefined : content.toString('utf8')
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return undefined
+  }
 }

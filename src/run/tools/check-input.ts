@@ -3,7 +3,11 @@
 
 import type { Validator } from '@cfworker/json-schema'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { problemOf, type Finding } from './input-problem.ts'
+
+export interface Finding {
+  path: readonly (string | number)[]
+  message: string
+}
 
 const validators = new WeakMap<JsonObject, Validator>()
 
@@ -15,32 +19,32 @@ export async function checkInput(name: string, schema: JsonObject, input: Json):
 
 /** Where a value does not match a schema. */
 export async function findingsOf(schema: JsonObject, value: Json): Promise<Finding[]> {
-  if (asksNothing(schema) && isObject(value)) return []
-  let errors: Findings
+  if (acceptsAnything(schema) && isObject(value)) return []
+  let errors: ValidationErrors
   try {
     let validator = validators.get(schema)
     if (!validator) {
-      const { Validator: Made } = await import('@cfworker/json-schema')
-      validator = new Made(schema, '2020-12', false)
+      const { Validator: JsonSchemaValidator } = await import('@cfworker/json-schema')
+      validator = new JsonSchemaValidator(schema, '2020-12', false)
       validators.set(schema, validator)
     }
     errors = validator.validate(value).errors
   } catch {
     return []
   }
-  return errors.filter(({ keyword }) => !aboutInner.has(keyword)).map(finding)
+  return errors.filter(({ keyword }) => !outerKeywords.has(keyword)).map(finding)
 }
 
 /** Many tools have such a schema: then the validator need not be loaded. */
-function asksNothing({ type, properties, ...rest }: JsonObject): boolean {
-  const named = isObject(properties) ? Object.keys(properties).length : 0
-  return (type === undefined || type === 'object') && named === 0 && Object.keys(rest).length === 0
+function acceptsAnything({ type, properties, ...others }: JsonObject): boolean {
+  const count = isObject(properties) ? Object.keys(properties).length : 0
+  return (type === undefined || type === 'object') && count === 0 && Object.keys(others).length === 0
 }
 
-type Findings = ReturnType<Validator['validate']>['errors']
+type ValidationErrors = ReturnType<Validator['validate']>['errors']
 
 /** Keywords whose errors only say that there are errors further in. */
-const aboutInner = new Set([
+const outerKeywords = new Set([
   'properties',
   'patternProperties',
   'additionalProperties',
@@ -55,12 +59,12 @@ const aboutInner = new Set([
   'unevaluatedProperties',
 ])
 
-function finding({ instanceLocation, keyword, error }: Findings[number]): Finding {
-  return { path: instanceLocation.split('/').slice(1).map(unescape), message: inWords(keyword, error) }
+function finding({ instanceLocation, keyword, error }: ValidationErrors[number]): Finding {
+  return { path: instanceLocation.split('/').slice(1).map(unescape), message: readable(keyword, error) }
 }
 
 /** The validator calls everything an instance; for the model it is named by its path. */
-function inWords(keyword: string, error: string): string {
+function readable(keyword: string, error: string): string {
   if (keyword === 'false') return 'There is no such field.'
   return error
     .replace(/^Instance type "(.+?)" is invalid\. Expected "(.+?)"\.$/, 'It is of type $1, and must be of type $2.')
@@ -70,4 +74,25 @@ function inWords(keyword: string, error: string): string {
 
 function unescape(step: string): string {
   return decodeURIComponent(step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+const mostFindings = 10
+
+/** The error for a model whose arguments are not valid: what is wrong, where, and that nothing happened. */
+export function problemOf(name: string, findings: readonly Finding[]): string {
+  const lead = `${name} was not run: its arguments do not fit its schema. Correct them and call it again.`
+  return listFindings(lead, findings, 'the arguments')
+}
+
+/** A sentence, and each finding on its own line; `whole` names the subject of a finding without a path. */
+export function listFindings(lead: string, findings: readonly Finding[], whole: string): string {
+  const lines = [...new Set(findings.map(({ path, message }) => `- ${nameOf(path, whole)}: ${message}`))]
+  const more = lines.length > mostFindings ? [`- and ${lines.length - mostFindings} more`] : []
+  return [lead, ...lines.slice(0, mostFindings), ...more].join('\n')
+}
+
+/** `items[2].name`. */
+function nameOf(path: Finding['path'], whole: string): string {
+  if (path.length === 0) return whole
+  return path.map((step, i) => (/^\d+$/.test(String(step)) ? `[${step}]` : `${i > 0 ? '.' : ''}${step}`)).join('')
 }

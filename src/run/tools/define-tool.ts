@@ -6,8 +6,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { InputProblem, ReadCall, Tool, ToolRun } from '../../core/tool.ts'
 import { checkArgument, checkToolDefinition } from '../../settings/check.ts'
 import { inputSchemaOf } from '../../wires/tool-schema/root.ts'
-import { checkInput } from './check-input.ts'
-import { problemOf } from './input-problem.ts'
+import { checkInput, problemOf } from './check-input.ts'
 import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from '../../core/standard-schema.ts'
 
 /** How a tool is described; `Input` is the output type of its schema. */

@@ -121,7 +121,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       pathTo: pathsOf(server.store)(owner, conversationId),
       settings: () => settingsOf(options, passes, { served, answered: seen.answered }),
       notes: [...request.notes, ...served.notes],
-      ownTools: served.tools.map(({ name }) => name),
+      serverTools: served.tools.map(({ name }) => name),
       verbatim: passes?.verbatim,
       incoming: () => [],
       opening: (held) => ({
