@@ -23,8 +23,8 @@ import { conversationRoutes } from './routes/conversations.ts'
 import { historyRoutes } from './routes/history.ts'
 import { importRoutes } from './routes/import.ts'
 import { providerKeyRoutes } from './routes/provider-keys.ts'
+import { requestRoutes } from './routes/requests.ts'
 import { runRoutes } from './routes/runs.ts'
-import { sentRoutes } from './routes/sent.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { watchRoutes } from './routes/watch.ts'
@@ -42,7 +42,7 @@ export const routes: readonly Route[] = [
   ...runRoutes,
   ...chatRoutes,
   ...toolRoutes,
-  ...sentRoutes,
+  ...requestRoutes,
   ...compareRoutes,
   ...watchRoutes,
   ...blobRoutes,

@@ -11,7 +11,7 @@ import { privateHeaders } from './answer.ts'
 import { inspected, type InspectTask } from './inspect/inspection.ts'
 import { pageOf } from './page-of-entries.ts'
 import { historyAt, prepared, type KnownProviders, type NextPlace, type PrepareTarget } from './prepared-request.ts'
-import { mustHave } from './route.ts'
+import { requireConversation } from './route.ts'
 import type { EntriesQuery, MessagesPart, TreeQuery } from './schema.ts'
 import type { PreparedView } from './request-views.ts'
 import type { Tree } from './views.ts'
@@ -80,7 +80,7 @@ function answer(text: string, headers: Record<string, string>): LongAnswer {
 }
 
 async function exported(store: Store, { owner, conversationId: id }: Place, format: string): Promise<LongAnswer> {
-  const conversation = await mustHave(store, owner, id)
+  const conversation = await requireConversation(store, owner, id)
   const history = conversation.head ? await store.history(owner, conversation.head) : []
   const messages = await attachMedia(
     history.map((entry) => entry.message),

@@ -2,7 +2,7 @@
 
 import type { Entry } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
-import { missing, mustHave } from './route.ts'
+import { missing, requireConversation } from './route.ts'
 import type { EntriesQuery } from './schema.ts'
 import type { EntriesPage } from './views.ts'
 
@@ -12,7 +12,7 @@ export function isUpward({ after, around }: EntriesQuery): boolean {
 }
 
 export async function pageOf(store: Store, owner: string, id: string, query: EntriesQuery): Promise<EntriesPage> {
-  const conversation = await mustHave(store, owner, id)
+  const conversation = await requireConversation(store, owner, id)
   const { limit = 50, before, after, around } = query
   const leaf = query.leaf ?? conversation.head
   for (const given of [query.leaf, before, after, around]) {

@@ -3,25 +3,15 @@
 
 import { SynapseError } from '../core/error.ts'
 import { matchesPattern } from '../core/pattern.ts'
-import type { PresetName } from '../settings/policy.ts'
 import type { Store } from '../store/store.ts'
-import { findKey, unauthorized, type Access, type ApiKey, type Keep } from './keys.ts'
+import { findKey, unauthorized, type Access, type ApiKey } from './keys.ts'
 
-export interface Principal {
-  owner: string
-  access: Access
-  /** Absent: no key was given, and none is needed. */
+/** The permissions of the key that was given; without one, those of the local user. */
+export interface Principal extends Pick<
+  ApiKey,
+  'owner' | 'access' | 'models' | 'budget' | 'defaultModel' | 'policy' | 'keep' | 'perMinute'
+> {
   keyId?: string
-  models?: string[]
-  budget?: number
-  /** For clients of other APIs: the model for unknown names, and for models that the key may not use. */
-  defaultModel?: string
-  /** For clients of other APIs: the context policy. */
-  policy?: PresetName
-  /** For clients of other APIs: what is kept of their conversations. */
-  keep?: Keep
-  /** The most requests per minute, if the key has its own limit. */
-  perMinute?: number
 }
 
 export async function principalOf(

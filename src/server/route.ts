@@ -23,7 +23,7 @@ export interface Route {
   answer: Answered
   /** Accepts an Idempotency-Key, and answers with a stream if that is requested. */
   startsRun: boolean
-  respond: (visit: RouteRequest) => Promise<globalThis.Response>
+  respond: (authorised: RouteRequest) => Promise<globalThis.Response>
 }
 
 export interface Answered {
@@ -50,6 +50,8 @@ export interface Call<Q, B> extends RouteRequest {
   text: string
   bytes: Uint8Array
   param: (name: string) => string
+  /** The conversation `{id}` of the path, or 404. */
+  conversation: () => Promise<Conversation>
 }
 
 export function route<Q = unknown, B = unknown>(spec: {
@@ -69,21 +71,24 @@ export function route<Q = unknown, B = unknown>(spec: {
   return {
     ...about,
     startsRun: spec.startsRun ?? false,
-    async respond(visit) {
-      allow(visit.principal, spec.access)
-      for (const value of Object.values(visit.params)) {
+    async respond(authorised) {
+      const { request, params, principal, server } = authorised
+      const { owner } = principal
+      allow(principal, spec.access)
+      for (const value of Object.values(params)) {
         if (!/^[A-Za-z0-9._:-]{1,100}$/.test(value)) throw notHere()
       }
-      const query = spec.query ? check(spec.query, queryOf(visit.request), 'The query') : (undefined as Q)
-      const bytes = spec.body ? await readBody(visit.request, visit.server.limits.body) : new Uint8Array()
+      const query = spec.query ? check(spec.query, queryOf(request), 'The query') : (undefined as Q)
+      const bytes = spec.body ? await readBody(request, server.limits.body) : new Uint8Array()
       const { text, value } = spec.body && !spec.takesBytes ? parseJson(bytes) : { text: '', value: undefined }
       const body = spec.body && !spec.takesBytes ? checkBody(spec.body, value) : (undefined as B)
       const param = (name: string): string => {
-        const found = visit.params[name]
+        const found = params[name]
         if (found === undefined) throw new TypeError(`the route has no parameter ${name}`)
         return found
       }
-      return handle({ ...visit, owner: visit.principal.owner, query, body, text, bytes, param })
+      const conversation = () => requireConversation(server.store, owner, param('id'))
+      return handle({ ...authorised, owner, query, body, text, bytes, param, conversation })
     },
   }
 }
@@ -96,7 +101,7 @@ export function notHere(): SynapseError {
 }
 
 /** The conversation, or 404. */
-export async function mustHave(store: Store, owner: string, id: string): Promise<Conversation> {
+export async function requireConversation(store: Store, owner: string, id: string): Promise<Conversation> {
   const conversation = await store.conversation(owner, id)
   if (!conversation) throw missing('conversation', id)
   return conversation

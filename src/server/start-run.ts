@@ -6,7 +6,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Conversation } from '../core/log.ts'
 import type { NewEntry, Store } from '../store/store.ts'
 import { json, Refusal } from './answer.ts'
-import { mustHave, type Call } from './route.ts'
+import type { Call } from './route.ts'
 import { checkRun, mergeSettings } from './run-settings.ts'
 import { openStream } from './run-stream.ts'
 import { isChanged } from './runs/own-runs.ts'
@@ -47,12 +47,12 @@ export async function startRun(
 }
 
 async function start(
-  { server, owner, principal, param }: Call<unknown, unknown>,
+  { server, owner, principal, conversation: find }: Call<unknown, unknown>,
   given: Settings | undefined,
   begin: (conversation: Conversation) => Promise<RunStart>,
   once: Once | undefined,
 ): Promise<JsonObject> {
-  const conversation = await mustHave(server.store, owner, param('id'))
+  const conversation = await find()
   const { id } = conversation
   const settings = mergeSettings(server, owner, conversation.settings, given)
   await checkRun(server, principal, settings)

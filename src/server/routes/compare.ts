@@ -9,7 +9,7 @@ import { channel } from '../../run/events/channel.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
-import { mustHave, route, type Route } from '../route.ts'
+import { route, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage } from '../run-settings.ts'
 import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { busyWith } from '../runs/supervisor.ts'
@@ -25,10 +25,10 @@ export const compareRoutes: readonly Route[] = [
     summary: 'Asks several models at once; without a message, the last user message is answered again',
     body: compareRequest,
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
-    async handle({ server: within, owner, principal, param, body }) {
+    async handle({ server: within, owner, principal, body, ...call }) {
       const server = lastingContext(within)
-      const id = param('id')
-      const conversation = await mustHave(server.store, owner, id)
+      const conversation = await call.conversation()
+      const { id } = conversation
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       for (const model of body.models) await checkRun(server, principal, { ...settings, model })
       checkCapacity(server)

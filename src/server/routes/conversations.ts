@@ -10,7 +10,7 @@ import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
 import { isLong } from '../long-tasks.ts'
-import { missing, mustHave, route, type Route } from '../route.ts'
+import { missing, requireConversation, route, type Route } from '../route.ts'
 import { checkSettings, settingsToStore } from '../run-settings.ts'
 import { conversationChange, conversationsQuery, fork, newConversation } from '../schema.ts'
 import { conversationView, pageSchema, type ConversationView } from '../views.ts'
@@ -88,9 +88,9 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Deletes a conversation with everything in it',
     answer: { status: 204, description: 'Deleted.' },
-    async handle({ server, owner, principal, param }) {
-      const id = param('id')
-      const conversation = await mustHave(server.store, owner, id)
+    async handle({ server, owner, principal, ...call }) {
+      const conversation = await call.conversation()
+      const { id } = conversation
       const run = await server.runs.active(owner, id)
       // One that another process does not stop fails at its next write.
       if (run) await server.runs.cancel(owner, run.id).catch(unlessConflict)
@@ -155,7 +155,7 @@ interface NewConversationFields {
 
 /** Throws kind 'not-found'. */
 export async function viewOf(server: ServerContext, owner: string, id: string): Promise<ConversationView> {
-  const conversation = await mustHave(server.store, owner, id)
+  const conversation = await requireConversation(server.store, owner, id)
   const run = await server.runs.active(owner, id)
   return { ...plainView(conversation), ...(run && { run: { id: run.id, state: run.state } }) }
 }
@@ -170,7 +170,7 @@ function plainView(conversation: Conversation): ConversationView {
 }
 
 async function pathTo(store: Store, owner: string, from: { conversationId: string; entryId?: string }) {
-  const conversation = await mustHave(store, owner, from.conversationId)
+  const conversation = await requireConversation(store, owner, from.conversationId)
   const end = from.entryId ?? conversation.head
   const path = end === null ? [] : await store.history(owner, end)
   if (path[0] && path[0].conversationId !== conversation.id) throw missing('entry', end ?? '')

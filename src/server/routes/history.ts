@@ -4,7 +4,7 @@ import { json, longAnswer } from '../answer.ts'
 import { audit } from '../audit.ts'
 import { isUpward, pageOf } from '../page-of-entries.ts'
 import { isLong } from '../long-tasks.ts'
-import { missing, mustHave, route, type Route } from '../route.ts'
+import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, treeQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView } from '../views.ts'
 
@@ -19,13 +19,12 @@ export const historyRoutes: readonly Route[] = [
     summary: 'A page of the history',
     query: entriesQuery,
     answer: { status: 200, description: 'Entries in order.', schema: entriesPage },
-    async handle({ server, owner, param, query }) {
+    async handle({ server, owner, param, query, ...call }) {
       const { store, longTasks } = server
-      const id = param('id')
-      if (isUpward(query)) return json(await pageOf(store, owner, id, query))
-      const conversation = await mustHave(store, owner, id)
-      const task = { do: 'entries', place: { owner, conversationId: id }, query } as const
-      return longAnswer(await longTasks.run(store, task, isLong(conversation)))
+      const conversationId = param('id')
+      if (isUpward(query)) return json(await pageOf(store, owner, conversationId, query))
+      const task = { do: 'entries', place: { owner, conversationId }, query } as const
+      return longAnswer(await longTasks.run(store, task, isLong(await call.conversation())))
     },
   }),
   route({
@@ -35,10 +34,10 @@ export const historyRoutes: readonly Route[] = [
     summary: 'Every entry without its message, and the branches; page by page with limit and before',
     query: treeQuery,
     answer: { status: 200, description: 'The tree.', schema: treeView },
-    async handle({ server, owner, param, query }) {
-      const id = param('id')
+    async handle({ server, owner, query, ...call }) {
       const { store } = server
-      const conversation = await mustHave(store, owner, id)
+      const conversation = await call.conversation()
+      const { id } = conversation
       const before = query.before === undefined ? undefined : await store.entry(owner, query.before)
       if (query.before !== undefined && before?.conversationId !== id) throw missing('entry', query.before)
       const task = { do: 'tree', place: { owner, conversationId: id }, query } as const
@@ -53,10 +52,10 @@ export const historyRoutes: readonly Route[] = [
     summary: 'The history as a file: Markdown, HTML, or any transcript format',
     query: exportQuery,
     answer: { status: 200, description: 'The transcript.', type: 'application/json' },
-    async handle({ server, owner, principal, param, query: { format = 'synapse' } }) {
+    async handle({ server, owner, principal, query: { format = 'synapse' }, ...call }) {
       const { store } = server
-      const id = param('id')
-      const conversation = await mustHave(store, owner, id)
+      const conversation = await call.conversation()
+      const { id } = conversation
       const task = { do: 'export', place: { owner, conversationId: id }, format } as const
       const written = await server.longTasks.run(store, task, isLong(conversation))
       await audit(store, principal, 'exported', id)

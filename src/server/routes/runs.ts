@@ -10,7 +10,7 @@ import type { Conversation, Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
 import { approvalViews, sourcesOf } from '../approval-view.ts'
 import type { ServerContext } from '../context.ts'
-import { missing, mustHave, route, type Call, type Route } from '../route.ts'
+import { missing, route, type Call, type Route } from '../route.ts'
 import { openStream } from '../run-stream.ts'
 import { userMessage } from '../run-settings.ts'
 import { readRun, recordKind, viewOf } from '../runs/run-record.ts'
@@ -22,6 +22,7 @@ import {
   pageQuery,
   verdict,
   type MessageInput,
+  type PageQuery,
 } from '../schema.ts'
 import { startRun } from '../start-run.ts'
 import { approvalView, pageSchema, runView, startedRun } from '../views.ts'
@@ -113,8 +114,8 @@ export const runRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Tool calls that wait for approval',
     answer: { status: 200, description: 'The calls.', schema: pageSchema(approvalView) },
-    async handle({ server, owner, param }) {
-      const conversation = await mustHave(server.store, owner, param('id'))
+    async handle({ server, owner, ...call }) {
+      const conversation = await call.conversation()
       const { history, asking } = await approvals(server, owner, conversation.id, conversation.head)
       const waiting = await waitingApprovals(asking, history)
       return json({ items: await approvalViews(server, owner, conversation, waiting) })
@@ -127,11 +128,7 @@ export const runRoutes: readonly Route[] = [
     summary: 'Runs of all conversations, most recently started first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of runs.', schema: pageSchema(runView) },
-    async handle({ server, owner, query }) {
-      const { items, ...rest } = await server.store.records(owner, recordKind.run, query)
-      const runs = items.map(readRun).filter((run) => run !== undefined)
-      return json({ items: runs.map(viewOf), ...rest })
-    },
+    handle: ({ server, owner, query }) => pageOfRuns(server.store, owner, query),
   }),
   route({
     method: 'get',
@@ -140,12 +137,9 @@ export const runRoutes: readonly Route[] = [
     summary: 'Runs of a conversation, most recently started first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of runs.', schema: pageSchema(runView) },
-    async handle({ server, owner, param, query }) {
-      const conversationId = param('id')
-      await mustHave(server.store, owner, conversationId)
-      const { items, ...rest } = await server.store.records(owner, recordKind.run, { ...query, conversationId })
-      const runs = items.map(readRun).filter((run) => run !== undefined)
-      return json({ items: runs.map(viewOf), ...rest })
+    async handle({ server, owner, query, ...call }) {
+      const { id } = await call.conversation()
+      return pageOfRuns(server.store, owner, { ...query, conversationId: id })
     },
   }),
   route({
@@ -185,6 +179,12 @@ export const runRoutes: readonly Route[] = [
 ]
 
 /** The tool of a call, and its source: a permission applies to exactly that. */
+async function pageOfRuns(store: Store, owner: string, query: PageQuery & { conversationId?: string }) {
+  const { items, ...next } = await store.records(owner, recordKind.run, query)
+  const runs = items.map(readRun).filter((run) => run !== undefined)
+  return json({ items: runs.map(viewOf), ...next })
+}
+
 async function grantFor(
   { server, owner }: Call<unknown, unknown>,
   conversation: Conversation,

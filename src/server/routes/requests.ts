@@ -19,7 +19,7 @@ import {
 } from '../prepared-request.ts'
 import { allowModel } from '../principal.ts'
 import { isLong } from '../long-tasks.ts'
-import { missing, mustHave, route, type Route } from '../route.ts'
+import { missing, route, type Call, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage, type WholeSettings } from '../run-settings.ts'
 import { runTools } from '../run-tools.ts'
 import {
@@ -37,7 +37,7 @@ import {
 import { compactedView, exchangeView, overlayView, preparedView, modelPromptView } from '../request-views.ts'
 import { conversationUsageView, pageSchema } from '../views.ts'
 
-export const sentRoutes: readonly Route[] = [
+export const requestRoutes: readonly Route[] = [
   route({
     method: 'post',
     path: '/api/conversations/{id}/prepare',
@@ -45,14 +45,7 @@ export const sentRoutes: readonly Route[] = [
     summary: 'The next request, for each of several models',
     body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
-    async handle({ server, owner, param, body }) {
-      const { store } = server
-      const id = param('id')
-      const conversation = await mustHave(store, owner, id)
-      const place = nextPlace(owner, conversation, body)
-      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
-      return prepared(server, place, settings, body, conversation.entries)
-    },
+    handle: async (call) => prepared(call, await call.conversation()),
   }),
   route({
     method: 'post',
@@ -61,10 +54,7 @@ export const sentRoutes: readonly Route[] = [
     summary: 'The first request of a new conversation, for each of several models',
     body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
-    async handle({ server, owner, body }) {
-      const place = nextPlace(owner, { id: notStored, head: null }, body)
-      return prepared(server, place, mergeSettings(server, owner, {}, body.settings), body, 0)
-    },
+    handle: (call) => prepared(call, newConversation),
   }),
   route({
     method: 'post',
@@ -73,12 +63,7 @@ export const sentRoutes: readonly Route[] = [
     summary: 'Requests piece by piece, the next one or sent ones, side by side; in pages',
     body: inspectRequest,
     answer: { status: 200, description: 'The totals, and a page of lines.', schema: inspectionView },
-    async handle({ server, owner, param, body }) {
-      const id = param('id')
-      const conversation = await mustHave(server.store, owner, id)
-      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
-      return inspection(server, nextPlace(owner, conversation, body), settings, body, conversation.entries)
-    },
+    handle: async (call) => inspection(call, await call.conversation()),
   }),
   route({
     method: 'post',
@@ -87,10 +72,7 @@ export const sentRoutes: readonly Route[] = [
     summary: 'The first request of a new conversation, piece by piece',
     body: inspectRequest,
     answer: { status: 200, description: 'The totals, and a page of lines.', schema: inspectionView },
-    async handle({ server, owner, body }) {
-      const place = nextPlace(owner, { id: notStored, head: null }, body)
-      return inspection(server, place, mergeSettings(server, owner, {}, body.settings), body, 0)
-    },
+    handle: (call) => inspection(call, newConversation),
   }),
   route({
     method: 'post',
@@ -99,9 +81,9 @@ export const sentRoutes: readonly Route[] = [
     summary: 'The prompt that a local server makes of the next request; nothing is generated',
     body: promptRequest,
     answer: { status: 200, description: 'The prompt as the model sees it.', schema: modelPromptView },
-    async handle({ server, owner, principal, param, body }) {
-      const id = param('id')
-      const conversation = await mustHave(server.store, owner, id)
+    async handle({ server, owner, principal, body, ...call }) {
+      const conversation = await call.conversation()
+      const { id } = conversation
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       const { model, protocol } = settings
       const { endpoint, transport } = await server.endpoint(model, protocol)
@@ -123,10 +105,9 @@ export const sentRoutes: readonly Route[] = [
     summary: 'Requests that were sent, newest first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of requests.', schema: pageSchema(exchangeView) },
-    async handle({ server, owner, param, query }) {
-      const id = param('id')
+    async handle({ server, owner, query, ...call }) {
       const { store } = server
-      await mustHave(store, owner, id)
+      const { id } = await call.conversation()
       const { items, next } = await shortPage(query, (page) => store.exchanges(owner, id, page))
       const shown = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
       return json({ items: shown, ...(next !== undefined && { next }) })
@@ -181,9 +162,9 @@ export const sentRoutes: readonly Route[] = [
       description: 'The decision; null if there is too little to summarise.',
       schema: compactedView,
     },
-    async handle({ server, owner, principal, param, body }) {
-      const id = param('id')
-      const conversation = await mustHave(server.store, owner, id)
+    async handle({ server, owner, principal, body, ...call }) {
+      const conversation = await call.conversation()
+      const { id } = conversation
       const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       await checkRun(server, principal, settings)
       const { store, endpoint } = server
@@ -202,9 +183,8 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'What a conversation has used, cost and saved so far, in total and by model',
     answer: { status: 200, description: 'The sums.', schema: conversationUsageView },
-    async handle({ server, owner, param }) {
-      const id = param('id')
-      await mustHave(server.store, owner, id)
+    async handle({ server, owner, ...call }) {
+      const { id } = await call.conversation()
       return json(await usageOf(server.store, owner, id))
     },
   }),
@@ -214,9 +194,8 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Decisions about what is sent, such as compactions',
     answer: { status: 200, description: 'All decisions, in order.', schema: pageSchema(overlayView) },
-    async handle({ server, owner, param }) {
-      const id = param('id')
-      await mustHave(server.store, owner, id)
+    async handle({ server, owner, ...call }) {
+      const { id } = await call.conversation()
       return json({ items: await server.store.overlays(owner, id) })
     },
   }),
@@ -238,6 +217,8 @@ export const sentRoutes: readonly Route[] = [
   }),
 ]
 
+type ConversationToAsk = Pick<Conversation, 'id' | 'head' | 'entries' | 'settings'>
+
 /** Bytes of a page, about: an exchange can have a note for each of thousands of messages. */
 const mostInPage = 4_000_000
 
@@ -251,51 +232,54 @@ async function shortPage<T>(query: PageQuery, read: (query: PageQuery) => Promis
   }
 }
 
-/** In place of the id that a conversation gets with its first message: as long as one, for the estimate. */
-const notStored = '00000000-0000-7000-8000-000000000000'
+/** A conversation gets its id with its first message; until then, one of the same length is used for the estimate. */
+const newConversation: ConversationToAsk = {
+  id: '00000000-0000-7000-8000-000000000000',
+  head: null,
+  entries: 0,
+  settings: {},
+}
 
 const jsonHeaders = { ...privateHeaders, 'content-type': 'application/json' }
 
 /** Where the request would continue. */
-function nextPlace(owner: string, conversation: Pick<Conversation, 'id' | 'head'>, request: NextRequest): NextPlace {
-  const says = request.text !== undefined || request.parts !== undefined
+function nextPlace(owner: string, conversation: ConversationToAsk, request: NextRequest): NextPlace {
+  const hasMessage = request.text !== undefined || request.parts !== undefined
   return {
     owner,
     conversationId: conversation.id,
     head: conversation.head,
     ...(request.entryId !== undefined && { entryId: request.entryId }),
-    ...(says && { message: userMessage(request) }),
+    ...(hasMessage && { message: userMessage(request) }),
   }
 }
 
-/** `entries`: how many the conversation has. */
 async function prepared(
-  server: ServerContext,
-  place: NextPlace,
-  settings: WholeSettings,
-  { targets: wanted, messages }: Pick<PrepareRequest, 'targets' | 'messages'>,
-  entries: number,
+  { server, owner, body }: Call<unknown, PrepareRequest>,
+  conversation: ConversationToAsk,
 ): Promise<globalThis.Response> {
+  const { targets: wanted, messages } = body
+  const place = nextPlace(owner, conversation, body)
+  const settings = mergeSettings(server, owner, conversation.settings, body.settings)
   const targets: PrepareTarget[] = []
   for (const target of wanted) targets.push(await targetOf(server, place, { ...settings, ...target }))
   const known = knownTo(server)
   const task = { do: 'prepare', place, targets, known, ...(messages && { messages }) } as const
-  return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
+  return longAnswer(await server.longTasks.run(server.store, task, isLong(conversation)))
 }
 
-/** `entries`: how many the conversation has. */
 async function inspection(
-  server: ServerContext,
-  place: NextPlace,
-  settings: WholeSettings,
-  { requests: wanted, lines, body }: InspectRequest,
-  entries: number,
+  { server, owner, body: asked }: Call<unknown, InspectRequest>,
+  conversation: ConversationToAsk,
 ): Promise<globalThis.Response> {
+  const { requests: wanted, lines, body } = asked
+  const place = nextPlace(owner, conversation, asked)
+  const settings = mergeSettings(server, owner, conversation.settings, asked.settings)
   const requests: InspectTask['requests'][number][] = []
   for (const one of wanted)
     requests.push('exchangeId' in one ? one : await targetOf(server, place, { ...settings, ...one }))
   const task: InspectTask = { do: 'inspect', place, requests, known: knownTo(server), lines, ...(body && { body }) }
-  return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
+  return longAnswer(await server.longTasks.run(server.store, task, isLong(conversation)))
 }
 
 function knownTo({ rows, env, aliases, offline }: ServerContext): KnownProviders {
