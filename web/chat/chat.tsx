@@ -1,8 +1,8 @@
 // The middle of the page: the conversation and the composer.
 
 import { computed } from '@preact/signals'
-import { useState } from 'preact/hooks'
 import type { Entry, Reply } from '../api/types.ts'
+import { useFileDrop } from '../parts/files.tsx'
 import { attach } from '../state/attachments.ts'
 import {
   approvals,
@@ -44,22 +44,9 @@ const items = computed<Item[]>(() => {
 const target = computed(() => jump.value && targetOf(jump.value))
 
 export function Chat() {
-  const [over, setOver] = useState(false)
+  const { isOver, handlers } = useFileDrop((files) => void attach(files))
   return (
-    <main
-      class={over ? 'chat is-over' : 'chat'}
-      inert={inspectorWide.value}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setOver(false)
-        void attach([...(event.dataTransfer?.files ?? [])])
-      }}
-    >
+    <main class={isOver ? 'chat is-over' : 'chat'} inert={inspectorWide.value} {...handlers}>
       <ChatHead />
       {items.value.length === 0 ? (
         <Welcome />

@@ -2,6 +2,7 @@
 
 import { useRef } from 'preact/hooks'
 import type { Part } from '../api/types.ts'
+import { FilePicker } from '../parts/files.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { compact, money } from '../parts/format.ts'
@@ -59,19 +60,7 @@ export function Composer() {
       />
       <div class="composer-bar">
         <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          aria-hidden="true"
-          tabIndex={-1}
-          onChange={(event) => {
-            // The list of the field is emptied with the field, and the files are read after that.
-            void attach([...(event.currentTarget.files ?? [])])
-            event.currentTarget.value = ''
-          }}
-        />
+        <FilePicker picker={picker} onFiles={(files) => void attach(files)} />
         <button type="button" class="model-button" aria-haspopup="dialog" onClick={() => (pickingModel.value = true)}>
           <span class="sr-only">Model: </span>
           <span class="model-name">{model.value}</span>

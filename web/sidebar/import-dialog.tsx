@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
 import type { SessionsView } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { FilePicker } from '../parts/files.tsx'
 import { count, whenOf } from '../parts/format.ts'
 import { attempt, status } from '../state/session.ts'
 import { importing } from '../state/surface.ts'
@@ -22,15 +23,9 @@ export function ImportDialog() {
         <button type="button" class="primary" onClick={() => picker.current?.click()}>
           Choose a file
         </button>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          aria-hidden="true"
-          tabIndex={-1}
-          onChange={(event) => {
-            const files = [...(event.currentTarget.files ?? [])]
+        <FilePicker
+          picker={picker}
+          onFiles={(files) => {
             close()
             void importFiles(files)
           }}

@@ -1,7 +1,7 @@
 // The left side: conversations, labels, and a search over all messages.
 
-import { useState } from 'preact/hooks'
 import type { ConversationView, Hit } from '../api/types.ts'
+import { useFileDrop } from '../parts/files.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { dayGroup, whenOf } from '../parts/format.ts'
@@ -27,22 +27,13 @@ import { importing, inspectorWide, sidebarOpen } from '../state/surface.ts'
 import { importFiles } from '../state/transfer.ts'
 
 export function Sidebar() {
-  const [over, setOver] = useState(false)
+  const { isOver, handlers } = useFileDrop((files) => void importFiles(files))
   return (
     <nav
-      class={`sidebar ${sidebarOpen.value ? 'is-open' : ''} ${over ? 'is-over' : ''}`}
+      class={`sidebar ${sidebarOpen.value ? 'is-open' : ''} ${isOver ? 'is-over' : ''}`}
       aria-label="Conversations"
       inert={inspectorWide.value}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setOver(false)
-        void importFiles([...(event.dataTransfer?.files ?? [])])
-      }}
+      {...handlers}
     >
       <header class="sidebar-head">
         <span class="brand">Synapse</span>
