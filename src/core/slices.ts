@@ -26,3 +26,21 @@ export async function inSlices<P>(
     await (restMs > 0 ? wait(restMs) : nextTurn())
   }
 }
+
+/** Characters of a text that are handled at once, in a few milliseconds. */
+export const textSlice = 256 * 1024
+
+/** Calls `work` with each slice of a text. None ends between the halves of a pair: they are one character of the text. */
+export async function inTextSlices(text: string, work: (slice: string) => void): Promise<void> {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(text.length, from + textSlice)
+    if (to < text.length && isFirstOfPair(text.charCodeAt(to - 1))) to--
+    work(text.slice(from, to))
+    from = to
+    if (text.length > textSlice) await nextTurn()
+  }
+}
+
+function isFirstOfPair(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00
+}

@@ -10,10 +10,28 @@ export interface FilteredDocument extends SearchDocument {
   filters: string[]
 }
 
-export function filteredDocuments(owner: string, conversationId: string, message: Message): FilteredDocument[] {
+/** What the index has of a message, except for its owner and conversation. */
+export interface Searchable {
+  documents: SearchDocument[]
+  /** Of a reply. */
+  provider?: string
+}
+
+export function searchableOf(message: Message): Searchable {
+  return {
+    documents: documentsOf(message),
+    ...(message.role === 'assistant' && { provider: message.origin.provider }),
+  }
+}
+
+export function filteredDocuments(
+  owner: string,
+  conversationId: string,
+  { documents, provider }: Searchable,
+): FilteredDocument[] {
   const shared = [filterWord('owner', owner), filterWord('conversation', conversationId)]
-  if (message.role === 'assistant') shared.push(filterWord('provider', message.origin.provider))
-  return documentsOf(message).map((document) => {
+  if (provider !== undefined) shared.push(filterWord('provider', provider))
+  return documents.map((document) => {
     const filters = [...shared, filterWord('kind', document.kind)]
     if (document.tool !== undefined) filters.push(filterWord('tool', document.tool))
     return { ...document, filters }

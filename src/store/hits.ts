@@ -4,7 +4,7 @@
 
 import { crc32 } from 'node:zlib'
 import type { Message } from '../core/message.ts'
-import { filteredDocuments, queryFilters, type FilteredDocument } from './filter-words.ts'
+import { filteredDocuments, queryFilters, searchableOf, type FilteredDocument } from './filter-words.ts'
 import { pageOf } from './page.ts'
 import { readMessage } from './new-entry.ts'
 import { matchesAll, type Term } from './query.ts'
@@ -52,7 +52,7 @@ export function documentsIn(
 ): FilteredDocument[] {
   if (crc32(message) !== checksum) return []
   try {
-    return filteredDocuments(owner, conversation_id, JSON.parse(message) as Message)
+    return filteredDocuments(owner, conversation_id, searchableOf(JSON.parse(message) as Message))
   } catch {
     return []
   }

@@ -1,7 +1,6 @@
 // Prepares input for a store: validated, cleaned, and converted to the stored text. All stores use this, so that each
 // stores the same.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
@@ -10,7 +9,7 @@ import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
 import { outlineOf } from './outline-message.ts'
-import { inSlices } from '../core/slices.ts'
+import { inSlices, inTextSlices, textSlice } from '../core/slices.ts'
 import { damaged, isoTime } from './store-errors.ts'
 import type { NewEntry } from './store.ts'
 
@@ -55,44 +54,32 @@ export function ownMessage<M extends Message>(given: M): M {
   return message
 }
 
-/** Characters of a value that are written at once, in a few milliseconds. */
-const sliceSize = 256 * 1024
-
 /**
  * The same for the result of one call with a very long text, which is written in slices: everything else continues in
  * between. Any other message is returned as it is.
  */
 export async function ownLongResult(given: ToolMessage): Promise<ToolMessage> {
   const [part, another] = given.parts
-  if (!part || another || typeof part.value !== 'string' || part.value.length <= sliceSize) return given
+  if (!part || another || typeof part.value !== 'string' || part.value.length <= textSlice) return given
   const { value } = part
   const mark = uuidv7()
   const around = jsonText({ ...given, parts: [{ ...part, value: mark }] }, 'The message').split(`"${mark}"`)
   const pieces = [`${around[0]}"`]
   const values: string[] = []
   let checksum = crc32(pieces[0] ?? '')
-  for (let from = 0; from < value.length;) {
-    let to = Math.min(value.length, from + sliceSize)
-    // Not between the halves of a pair: they are one character of the text.
-    if (isFirstOfPair(value.charCodeAt(to - 1)) && to < value.length) to--
-    const json = JSON.stringify(value.slice(from, to))
+  await inTextSlices(value, (slice) => {
+    const json = JSON.stringify(slice)
     const piece = json.slice(1, -1)
     pieces.push(piece)
     // Through JSON, because the text may be a slice of a much longer one, which would stay in memory.
     values.push(JSON.parse(json) as string)
     checksum = crc32(piece, checksum)
-    from = to
-    await nextTurn()
-  }
+  })
   pieces.push(`"${around[1]}`)
   const message = JSON.parse(around.join('""')) as ToolMessage
   for (const one of message.parts) one.value = values.join('')
   textsOfOwn.set(message, { json: pieces.join(''), checksum: crc32(pieces.at(-1) ?? '', checksum) })
   return message
-}
-
-function isFirstOfPair(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00
 }
 
 /** For a store that has no use for the text. */

@@ -19,39 +19,54 @@ const result = (output: ToolResultPart['output'], rest: Partial<ToolResultPart> 
 const noteOf = (cut: number, most: number) =>
   text(`[Note] ${cut} bytes of this result were not kept: ${most} bytes are kept of a result.`)
 
-test('a result of exactly the limit is left as it is, one byte more is cut and counted', () => {
+test('a result of exactly the limit is left as it is, one byte more is cut and counted', async () => {
   const whole = result([text('x'.repeat(10))], { value: 'y'.repeat(10) })
-  assert.deepEqual(limitResult(whole, 10), { part: whole, cut: 0 })
-  const { part, cut } = limitResult(result([text('x'.repeat(11))]), 10)
+  assert.deepEqual(await limitResult(whole, 10), { part: whole, cut: 0 })
+  const { part, cut } = await limitResult(result([text('x'.repeat(11))]), 10)
   assert.equal(cut, 1)
   assert.deepEqual(part.output, [text('x'.repeat(10)), noteOf(1, 10)])
   assert.equal('value' in part, false)
 })
 
-test('a value that fits is kept whole when only the output is cut, and the other way round', () => {
-  const short = limitResult(result([text('x'.repeat(20))], { value: { n: 1 } }), 10)
+test('a value that fits is kept whole when only the output is cut, and the other way round', async () => {
+  const short = await limitResult(result([text('x'.repeat(20))], { value: { n: 1 } }), 10)
   assert.deepEqual([short.part.value, short.cut], [{ n: 1 }, 10])
-  const long = limitResult(result([text('x')], { value: 'y'.repeat(12) }), 10)
+  const long = await limitResult(result([text('x')], { value: 'y'.repeat(12) }), 10)
   assert.deepEqual([long.part.value, long.cut], ['y'.repeat(10), 2])
   assert.deepEqual(long.part.output, [text('x'), noteOf(2, 10)])
 })
 
-test('the limit counts bytes, and no character is cut in two', () => {
-  const { part, cut } = limitResult(result([text('üüü')]), 3)
+test('the limit counts bytes, and no character is cut in two', async () => {
+  const { part, cut } = await limitResult(result([text('üüü')]), 3)
   assert.deepEqual(part.output[0], text('ü'))
   assert.equal(cut, 4)
 })
 
-test('parts share the limit: what does not fit is left out, media as a whole, and no empty text stays', () => {
-  const { part, cut } = limitResult(result([text('x'.repeat(6)), image(5), text('yyyyyy'), text('z')]), 10)
+test('parts share the limit: what does not fit is left out, media as a whole, and no empty text stays', async () => {
+  const { part, cut } = await limitResult(result([text('x'.repeat(6)), image(5), text('yyyyyy'), text('z')]), 10)
   assert.deepEqual(part.output, [text('x'.repeat(6)), text('yyyy'), noteOf(5 + 2 + 1, 10)])
   assert.equal(cut, 8)
-  assert.equal(limitResult(result([image(10)]), 10).cut, 0)
+  assert.equal((await limitResult(result([image(10)]), 10)).cut, 0)
 })
 
-test('media that are only named take no space', () => {
+test('media that are only named take no space', async () => {
   const named: MediaPart = { type: 'media', mediaType: 'image/png', data: { kind: 'url', url: 'https://a.example/x' } }
-  assert.equal(limitResult(result([named, text('xx')]), 2).cut, 0)
+  assert.equal((await limitResult(result([named, text('xx')]), 2)).cut, 0)
+})
+
+test('a very long value is counted and cut in slices as if at once', async () => {
+  for (const unit of ['😀', 'aé😀中', 'line of a log\n']) {
+    const value = `x${unit.repeat(400_000)}`
+    const size = Buffer.byteLength(value)
+    for (const most of [1, 300_001, 524_289, size - 1]) {
+      const { part, cut } = await limitResult(result([text('x')], { value }), most)
+      const kept = part.value as string
+      assert.ok(value.startsWith(kept))
+      assert.equal(Buffer.byteLength(kept) + cut, size)
+      assert.ok(Buffer.byteLength(kept) <= most && Buffer.byteLength(kept) > most - 4)
+    }
+    assert.equal((await limitResult(result([text('x')], { value }), size)).cut, 0)
+  }
 })
 
 test('a value is shown as text, and a value that has no JSON is a failure', () => {

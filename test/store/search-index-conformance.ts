@@ -63,6 +63,27 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.equal(await place.indexed(), 1)
     })
 
+    test('a very long message is indexed as it was written, by whichever process does it', async (t) => {
+      const place = await make(t)
+      const [store, other] = [await place.open(), await place.open()]
+      const { id } = await store.createConversation(owner)
+      const long = (word: string) => user(`${word} ${'word '.repeat(300_000)}`)
+      await store.append(owner, id, { id: 'taken', message: user('zebra') })
+      // Refused after it was prepared: nothing of it may be found.
+      await assert.rejects(store.append(owner, id, { id: 'taken', message: long('lion') }))
+      const message = long('tiger')
+      await store.append(owner, id, { message })
+      for (const part of message.parts) if (part.type === 'text') part.text = 'changed by its owner'
+      await other.append(owner, id, { message: long('puma') })
+      await other.vacuum()
+      await store.vacuum()
+      for (const [word, count] of Object.entries({ tiger: 1, puma: 1, lion: 0, owner: 0 }))
+        assert.equal((await found(store, word)).length, count, word)
+      await store.close()
+      await other.close()
+      assert.equal(await place.indexed(), 1 + 2 * Math.ceil(1_500_006 / 65_536))
+    })
+
     test('two that write at once share the indexing', async (t) => {
       const place = await make(t)
       const stores = [await place.open(), await place.open()]

@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { SynapseError, type Failure } from '../../src/core/error.ts'
 import { examine } from '../../src/store/doctor/doctor.ts'
-import { filteredDocuments } from '../../src/store/filter-words.ts'
+import { filteredDocuments, searchableOf } from '../../src/store/filter-words.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { connect } from '../../src/store/sqlite/connection.ts'
 import { isSafeVersion } from '../../src/store/sqlite/node-version.ts'
@@ -92,7 +92,7 @@ for (let version = 1; version < migrations.length; version++) {
       VALUES (1, 'old', '${owner}', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1, 1, '{}');
       INSERT INTO entries (n, id, conversation, parent, depth, role, at, documents, checksum, message)
       VALUES (1, 'first', 1, NULL, 0, 'user', '2026-01-01T00:00:00.000Z', 1, ${crc32(message)}, '${message}');`)
-    for (const { text, filters } of filteredDocuments(owner, 'old', user('an old zebra'))) {
+    for (const { text, filters } of filteredDocuments(owner, 'old', searchableOf(user('an old zebra')))) {
       old.prepare('INSERT INTO search (rowid, text, filters) VALUES (4096, ?, ?)').run(text, filters.join(' '))
     }
     if (version >= 3) old.exec('UPDATE search_upto SET n = 1')

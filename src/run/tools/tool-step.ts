@@ -2,7 +2,6 @@
 // the tool runs, and each result as soon as it exists: after a crash the log shows which tools had run (P5). A reply
 // may have any number of calls: those beyond a limit are answered as not run, together.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '../../core/log.ts'
 import { callsOf, type ToolCallPart, type ToolMessage, type ToolResultPart } from '../../core/message.ts'
 import { carriesMedia } from '../../store/media.ts'
@@ -139,9 +138,7 @@ async function keep(
   await pending?.settled()
   await starting
   run.emit({ type: 'tool-start', call })
-  const { part: given, cut } = limitResult(await afterTool(run, call, await result()), run.limits.resultSize)
-  // Cutting a very long result and storing the rest take a moment each: others continue in between.
-  if (cut > 0) await nextTurn()
+  const { part: given, cut } = await limitResult(await afterTool(run, call, await result()), run.limits.resultSize)
   const note = step.repeats?.(call, given)
   const part = note ? withNote(given, note.toModel) : given
   const outcome = run.signal.aborted && part.failed ? 'unknown' : part.failed ? 'failed' : 'done'

@@ -2,6 +2,7 @@
 // all of it in the log.
 
 import { isObject, type Json } from '../../core/json.ts'
+import { inTextSlices } from '../../core/slices.ts'
 import type { MediaPart, TextPart, ToolResultPart } from '../../core/message.ts'
 
 export type ToolOutcome = Pick<ToolResultPart, 'output' | 'value' | 'failed'>
@@ -36,10 +37,13 @@ export interface Limited {
   cut: number
 }
 
-/** A result with at most `most` bytes of value, and as many of output. A note says how much was cut. */
-export function limitResult(part: ToolResultPart, most: number): Limited {
-  const value = limitValue(part.value, most)
-  const output = limitOutput(part.output, most)
+/**
+ * A result with at most `most` bytes of value, and as many of output. A note says how much was cut. A very long one is
+ * read in slices: everything else continues in between.
+ */
+export async function limitResult(part: ToolResultPart, most: number): Promise<Limited> {
+  const value = await limitValue(part.value, most)
+  const output = await limitOutput(part.output, most)
   const cut = value.cut + output.cut
   if (cut === 0) return { part, cut }
   const note = `[Note] ${cut} bytes of this result were not kept: ${most} bytes are kept of a result.`
@@ -47,47 +51,62 @@ export function limitResult(part: ToolResultPart, most: number): Limited {
   return { part: value.cut > 0 ? { ...limited, value: value.stored ?? '' } : limited, cut }
 }
 
-function limitValue(value: Json | undefined, most: number): { stored?: string; cut: number } {
+async function limitValue(value: Json | undefined, most: number): Promise<{ stored?: string; cut: number }> {
   if (value === undefined) return { cut: 0 }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const size = Buffer.byteLength(text)
+  const size = await bytesIn(text)
   if (size <= most) return { cut: 0 }
-  const stored = beginningOf(text, most)
-  return { stored, cut: size - Buffer.byteLength(stored) }
+  const stored = await beginningOf(text, most)
+  return { stored, cut: size - (await bytesIn(stored)) }
 }
 
-function limitOutput(
+async function limitOutput(
   output: ToolResultPart['output'],
   most: number,
-): { stored: ToolResultPart['output']; cut: number } {
+): Promise<{ stored: ToolResultPart['output']; cut: number }> {
   const stored: ToolResultPart['output'] = []
   let [size, cut] = [0, 0]
   for (const part of output) {
-    const bytes = sizeOf(part)
+    const bytes = await sizeOf(part)
     if (size + bytes <= most) {
       stored.push(part)
       size += bytes
     } else if (part.type === 'text') {
-      const text = beginningOf(part.text, most - size)
+      const text = await beginningOf(part.text, most - size)
       if (text !== '') stored.push({ ...part, text })
-      cut += bytes - Buffer.byteLength(text)
+      cut += bytes - (await bytesIn(text))
       size = most
     } else cut += bytes
   }
   return { stored, cut }
 }
 
-function sizeOf(part: TextPart | MediaPart): number {
-  if (part.type === 'text') return Buffer.byteLength(part.text)
+async function sizeOf(part: TextPart | MediaPart): Promise<number> {
+  if (part.type === 'text') return bytesIn(part.text)
   return part.data.kind === 'base64' ? part.data.base64.length : 0
 }
 
+async function bytesIn(text: string): Promise<number> {
+  let bytes = 0
+  await inTextSlices(text, (slice) => {
+    bytes += Buffer.byteLength(slice)
+  })
+  return bytes
+}
+
 /** Through bytes: a slice of a string would keep the whole string in memory. */
-function beginningOf(text: string, bytes: number): string {
-  return Buffer.from(text.slice(0, bytes))
-    .subarray(0, bytes)
-    .toString()
-    .replace(/\uFFFD+$/, '')
+async function beginningOf(text: string, bytes: number): Promise<string> {
+  const pieces: string[] = []
+  let left = bytes
+  await inTextSlices(text.slice(0, bytes), (slice) => {
+    if (left === 0) return
+    const whole = Buffer.from(slice)
+    pieces.push(whole.subarray(0, left).toString())
+    left = Math.max(0, left - whole.length)
+  })
+  // The last character may be cut.
+  const last = pieces.pop() ?? ''
+  return [...pieces, last.replace(/\uFFFD+$/, '')].join('')
 }
 
 function partsOutcome(parts: (TextPart | MediaPart)[]): ToolOutcome {

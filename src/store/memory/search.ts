@@ -1,4 +1,4 @@
-import { filteredDocuments, queryFilters } from '../filter-words.ts'
+import { filteredDocuments, queryFilters, searchableOf } from '../filter-words.ts'
 import { pageOf, pageSize, cursorNumber } from '../page.ts'
 import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
@@ -60,7 +60,7 @@ function* candidates(
     if (about.owner !== owner) continue
     if (entry.at < after || entry.at >= before) continue
     if (query.label !== undefined && !about.labels.includes(query.label)) continue
-    const documents = filteredDocuments(about.owner, about.id, entry.message)
+    const documents = filteredDocuments(about.owner, about.id, searchableOf(entry.message))
     for (const document of documents.toReversed()) {
       if (wanted.every((filter) => document.filters.includes(filter))) yield { entry, document }
     }

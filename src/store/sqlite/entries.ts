@@ -10,7 +10,7 @@ import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { outlinedPath, pathTo } from './path.ts'
 import { putAll } from './records.ts'
-import { indexNow, indexSoon } from './search-index.ts'
+import { indexNow, indexSoon, veryLong } from './search-index.ts'
 
 export function entryMethods(db: Connection): Entries {
   return {
@@ -105,14 +105,11 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   )
   for (const sha256 of entry.named) useNamedBlob(db, conversation, sha256)
   for (const blob of entry.blobs) storeBlob(db, conversation.n, blob)
-  if (entry.json.length > veryLong) indexSoon(db)
+  if (entry.json.length > veryLong) indexSoon(db, entry)
   else if (isTimeToIndex(n, entry.json.length)) indexNow(db)
   moveHead(db, conversation, entry, { n, depth, parentId })
   return { id: entry.id, conversationId: conversation.id, parentId, depth, message: messageOf(entry), at: entry.at }
 }
-
-/** Indexing it takes as long as storing it: then others get their turn in between. */
-const veryLong = 1024 * 1024
 
 /** Most entries have one document; if not, indexing corrects it. */
 const documentsGuess = 1

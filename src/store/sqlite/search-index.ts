@@ -2,7 +2,9 @@
 // message is indexed in the next one. A crash cannot leave anything inconsistent, because `search_upto` is written with
 // the index.
 
+import { filteredDocuments, searchableOf, type FilteredDocument, type Searchable } from '../filter-words.ts'
 import { documentsIn } from '../hits.ts'
+import type { PreparedEntry } from '../new-entry.ts'
 import { maxDocuments } from '../search-text.ts'
 import { indexText } from '../tokenize.ts'
 import type { Connection } from './connection.ts'
@@ -11,12 +13,17 @@ import type { Connection } from './connection.ts'
 export function indexNow(db: Connection, progress: (n: number) => void = () => {}): void {
   for (let upto = uptoOf(db); ;) {
     const rows = db.lists<WaitingRow>(
-      `SELECT e.n, c.id, c.owner, e.documents, e.checksum, e.message
+      `SELECT e.n, e.id, c.id, c.owner, e.documents, e.checksum,
+         CASE WHEN octet_length(e.message) <= ? THEN e.message END
        FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.n > ? ORDER BY e.n LIMIT 16`,
+      veryLong,
       upto,
     )
     const last = rows.at(-1)
-    if (!last) return
+    if (!last) {
+      unread.delete(db)
+      return
+    }
     for (const row of rows) indexEntry(db, row)
     upto = last[0]
     db.run('UPDATE search_upto SET n = ?', upto)
@@ -24,8 +31,20 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
   }
 }
 
-/** In a transaction of its own. If that fails, the entries wait for the next one. */
-export function indexSoon(db: Connection): void {
+/** Characters of the JSON of a message. Reading and indexing it takes as long as storing it. */
+export const veryLong = 1024 * 1024
+
+/** What very long entries have for the index, by their ids: reading them again and checking them takes long too. */
+const unread = new WeakMap<Connection, Map<string, { checksum: number; searchable: Searchable }>>()
+
+/**
+ * Indexes a very long entry in the next transaction: others get their turn in between. If that fails, it waits for the
+ * one after it.
+ */
+export function indexSoon(db: Connection, { id, checksum, message }: PreparedEntry): void {
+  const known = unread.get(db) ?? new Map<string, { checksum: number; searchable: Searchable }>()
+  known.set(id, { checksum, searchable: searchableOf(message) })
+  unread.set(db, known)
   setImmediate(() => void db.write(() => indexNow(db), false).catch(() => {}))
 }
 
@@ -63,11 +82,20 @@ export function lowerUpto(db: Connection): void {
 /** Precedes the owner of a conversation that is being imported: it is found once it is complete. */
 export const importingFor = 'synapse:importing '
 
-type WaitingRow = [n: number, conversation: string, owner: string, documents: number, checksum: number, message: string]
+type WaitingRow = [
+  n: number,
+  id: string,
+  conversation: string,
+  owner: string,
+  documents: number,
+  checksum: number,
+  /** Null: it is very long. */
+  message: string | null,
+]
 
-function indexEntry(db: Connection, [n, conversation_id, holder, documents, checksum, message]: WaitingRow): void {
-  const owner = holder.startsWith(importingFor) ? holder.slice(importingFor.length) : holder
-  const found = documentsIn(owner, { conversation_id, checksum, message })
+function indexEntry(db: Connection, row: WaitingRow): void {
+  const [n, , , , documents] = row
+  const found = documentsOfRow(db, row)
   for (const [i, { text, filters }] of found.entries()) {
     db.run(
       'INSERT INTO search (rowid, text, filters) VALUES (?, ?, ?)',
@@ -77,4 +105,15 @@ function indexEntry(db: Connection, [n, conversation_id, holder, documents, chec
     )
   }
   if (found.length !== documents) db.run('UPDATE entries SET documents = ? WHERE n = ?', found.length, n)
+}
+
+function documentsOfRow(db: Connection, row: WaitingRow): FilteredDocument[] {
+  const [n, id, conversation_id, holder, , checksum, message] = row
+  const owner = holder.startsWith(importingFor) ? holder.slice(importingFor.length) : holder
+  if (message !== null) return documentsIn(owner, { conversation_id, checksum, message })
+  const known = unread.get(db)?.get(id)
+  // It may have been written by another process, or in a transaction that failed.
+  if (known?.checksum === checksum) return filteredDocuments(owner, conversation_id, known.searchable)
+  const read = db.get<{ message: string }>('SELECT message FROM entries WHERE n = ?', n)
+  return documentsIn(owner, { conversation_id, checksum, message: read?.message ?? '' })
 }
