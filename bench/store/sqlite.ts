@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { connect } from '../../src/store/sqlite/connection.ts'
 import { indexNow } from '../../src/store/sqlite/search-index.ts'
 import { prepareEntry } from '../../src/store/new-entry.ts'
-import { documentsOf } from '../../src/store/search-text.ts'
+import { documentsOf } from '../../src/store/search/search-text.ts'
 import { nextId, type Engine, type RawStore } from './engine.ts'
 import { archive, each, owner, plainMessages } from './messages.ts'
 

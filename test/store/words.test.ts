@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc, { character } from '../property.ts'
-import { parseQuery } from '../../src/store/query.ts'
-import { snippetOf } from '../../src/store/snippet.ts'
-import { indexText, tokenList, tokensOf } from '../../src/store/tokenize.ts'
+import { parseQuery } from '../../src/store/search/query.ts'
+import { snippetOf } from '../../src/store/search/snippet.ts'
+import { indexText, tokenList, tokensOf } from '../../src/store/search/tokenize.ts'
 
 const words = (text: string) => Array.from(tokensOf(text), (found) => found.word)
 

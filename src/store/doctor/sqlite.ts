@@ -9,15 +9,15 @@ import type { Message } from '../../core/message.ts'
 import { joinBlob } from '../blobs.ts'
 import { counted, finding, indexFinding, type Finding, type Repair, type Progress } from './doctor.ts'
 import { pointerChecks, pointerRepairs } from './pointers.ts'
-import { documentsIn } from '../hits.ts'
-import { maxDocuments } from '../search-text.ts'
+import { documentsIn } from '../search/hits.ts'
+import { maxDocuments } from '../search/search-text.ts'
 import { connect, type Connection } from '../sqlite/connection.ts'
 import { isSafeVersion, nodeToInstall } from '../sqlite/node-version.ts'
 import { folderError, fromSqlite, type StorageCode } from '../sqlite/errors.ts'
 import { beforeOpening, isLogLost, lostLogSentence, type BeforeOpening } from '../sqlite/lost-log.ts'
 import { migrations } from '../sqlite/migrations.ts'
 import { indexNow } from '../sqlite/search-index.ts'
-import { indexText } from '../tokenize.ts'
+import { indexText } from '../search/tokenize.ts'
 
 export async function examineSqlite(path: string, progress: Progress): Promise<Finding[]> {
   if (!existsSync(path)) throw badInput(`There is no file ${path}.`)

@@ -1,10 +1,10 @@
-import { filteredDocuments, queryFilters, searchableOf } from '../filter-words.ts'
+import { filteredDocuments, queryFilters, searchableOf } from '../search/filter-words.ts'
 import { pageOf, pageSize, cursorNumber } from '../page.ts'
-import { matchesAll, parseQuery, timeSpan } from '../query.ts'
-import type { SearchDocument } from '../search-text.ts'
-import { hitOf } from '../snippet.ts'
+import { matchesAll, parseQuery, timeSpan } from '../search/query.ts'
+import type { SearchDocument } from '../search/search-text.ts'
+import { hitOf } from '../search/snippet.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import { withTitles, type TitleRow } from '../title-hits.ts'
+import { withTitles, type TitleRow } from '../search/title-hits.ts'
 import type { StoredEntry, MemoryState } from './state.ts'
 
 export function searchMethods(state: MemoryState): Search {

@@ -2,9 +2,9 @@
 // transactions. An entry leaves `waiting` in the transaction that puts it into the index, so it is always in one of the
 // two.
 
-import type { FilteredDocument } from '../filter-words.ts'
-import { documentsIn, isTimeToIndex, mostWaiting } from '../hits.ts'
-import { maxDocuments } from '../search-text.ts'
+import type { FilteredDocument } from '../search/filter-words.ts'
+import { documentsIn, isTimeToIndex, mostWaiting } from '../search/hits.ts'
+import { maxDocuments } from '../search/search-text.ts'
 import type { Database, Queries } from './database.ts'
 import { wordVectors } from './vectors.ts'
 

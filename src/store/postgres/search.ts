@@ -3,13 +3,13 @@
 // other kind of word, and the planner cannot distinguish them: so the walk comes first, and it is short. A phrase is
 // looked up in every document that has its words, because the index has no positions: so the newest ones come first.
 
-import { filterWord, queryFilters } from '../filter-words.ts'
-import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
+import { filterWord, queryFilters } from '../search/filter-words.ts'
+import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../search/hits.ts'
 import { cursorNumber, pageSize } from '../page.ts'
-import { parseQuery, timeSpan } from '../query.ts'
-import { maxDocuments } from '../search-text.ts'
+import { parseQuery, timeSpan } from '../search/query.ts'
+import { maxDocuments } from '../search/search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import { withTitles, type TitleRow } from '../title-hits.ts'
+import { withTitles, type TitleRow } from '../search/title-hits.ts'
 import type { Database } from './database.ts'
 import { wordQuery } from './tsquery.ts'
 

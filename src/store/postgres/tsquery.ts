@@ -1,7 +1,7 @@
 // The words of a query as a PostgreSQL tsquery. Built from words that are split here, because PostgreSQL's parsers
 // split addresses, paths and hyphens differently.
 
-import type { Term } from '../query.ts'
+import type { Term } from '../search/query.ts'
 
 /** As the text of a tsquery. `anyOf`: at least one of these filters, if there are any. */
 export function wordQuery(terms: readonly Term[], filters: readonly string[], anyOf: readonly string[] = []): string {

@@ -1,8 +1,8 @@
 // The words of documents in PostgreSQL's binary form of a list of tsvectors: it is parsed in a third of the time of the
 // text form. A tsvector has at most 255 positions of a word, and 16,383 as the position of all after it.
 
-import type { FilteredDocument } from '../filter-words.ts'
-import { tokenList } from '../tokenize.ts'
+import type { FilteredDocument } from '../search/filter-words.ts'
+import { tokenList } from '../search/tokenize.ts'
 import { filterLexeme } from './tsquery.ts'
 
 const mostPlaces = 255

@@ -1,5 +1,5 @@
 import type { Entry } from '../../core/log.ts'
-import { isTimeToIndex } from '../hits.ts'
+import { isTimeToIndex } from '../search/hits.ts'
 import { messageOf, prepareEntry, type PathEnd, type PreparedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'

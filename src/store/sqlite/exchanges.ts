@@ -1,7 +1,7 @@
 import type { Exchange } from '../../core/log.ts'
 import { jsonText } from '../new-entry.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { timeSpan } from '../query.ts'
+import { timeSpan } from '../search/query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'

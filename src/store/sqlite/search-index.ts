@@ -2,11 +2,11 @@
 // message is indexed in the next one. A crash cannot leave anything inconsistent, because `search_upto` is written with
 // the index.
 
-import { filteredDocuments, searchableOf, type FilteredDocument, type Searchable } from '../filter-words.ts'
-import { documentsIn } from '../hits.ts'
+import { filteredDocuments, searchableOf, type FilteredDocument, type Searchable } from '../search/filter-words.ts'
+import { documentsIn } from '../search/hits.ts'
 import type { PreparedEntry } from '../new-entry.ts'
-import { maxDocuments } from '../search-text.ts'
-import { indexText } from '../tokenize.ts'
+import { maxDocuments } from '../search/search-text.ts'
+import { indexText } from '../search/tokenize.ts'
 import type { Connection } from './connection.ts'
 
 /** Call it inside a transaction. */

@@ -1,12 +1,12 @@
 // Newest first: the entries that wait to be indexed, which are few and newer than all others, then the index.
 
-import { filterWord, queryFilters } from '../filter-words.ts'
-import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
+import { filterWord, queryFilters } from '../search/filter-words.ts'
+import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../search/hits.ts'
 import { cursorNumber, pageSize } from '../page.ts'
-import { parseQuery, timeSpan, type Term } from '../query.ts'
-import { maxDocuments } from '../search-text.ts'
+import { parseQuery, timeSpan, type Term } from '../search/query.ts'
+import { maxDocuments } from '../search/search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import { withTitles, type TitleRow } from '../title-hits.ts'
+import { withTitles, type TitleRow } from '../search/title-hits.ts'
 import type { Connection } from './connection.ts'
 import { uptoOf } from './search-index.ts'
 

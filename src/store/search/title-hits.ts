@@ -1,10 +1,10 @@
 // A search also finds conversations by their titles: they come first, on the first page. Titles are few and short, so
 // they are not in the index: each store returns those of the owner, and they are matched by the same rules as messages.
 
-import { pageSize } from './page.ts'
+import { pageSize } from '../page.ts'
 import { matchesAll, parseQuery, timeSpan } from './query.ts'
 import { hitOf } from './snippet.ts'
-import type { Hit, Search, SearchQuery } from './store.ts'
+import type { Hit, Search, SearchQuery } from '../store.ts'
 
 /** A conversation with a title and at least one message that matches the filters of the query. */
 export type TitleRow = {

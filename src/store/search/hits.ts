@@ -3,14 +3,14 @@
 // itself, so that nothing is ever missed.
 
 import { crc32 } from 'node:zlib'
-import type { Message } from '../core/message.ts'
+import type { Message } from '../../core/message.ts'
 import { filteredDocuments, queryFilters, searchableOf, type FilteredDocument } from './filter-words.ts'
-import { pageOf } from './page.ts'
-import { readMessage } from './new-entry.ts'
+import { pageOf } from '../page.ts'
+import { readMessage } from '../new-entry.ts'
 import { matchesAll, type Term } from './query.ts'
 import { documentsOf, maxDocuments } from './search-text.ts'
 import { hitOf } from './snippet.ts'
-import type { Hit, Page, SearchQuery } from './store.ts'
+import type { Hit, Page, SearchQuery } from '../store.ts'
 
 /** About this many entries wait before they are indexed. */
 export const mostWaiting = 64

@@ -1,8 +1,8 @@
 // A search as people type it: words that must all match, "phrases", and prefix*. Nothing else has a meaning, so that no
 // text can be a syntax error. A word that the index splits into several (get_time, 東京) is a phrase of them.
 
-import { isoTime } from './store-errors.ts'
-import type { SearchQuery } from './store.ts'
+import { isoTime } from '../store-errors.ts'
+import type { SearchQuery } from '../store.ts'
 import { tokenList } from './tokenize.ts'
 
 /** Consecutive words; with `prefix` the last one may continue. */

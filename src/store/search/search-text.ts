@@ -2,9 +2,9 @@
 // document. Reasoning and system text are not included. The index identifies a document only by its entry and its
 // position in this list: a change of what this function returns needs a migration that rebuilds the index.
 
-import type { Json } from '../core/json.ts'
-import { textOf, type Message, type Part } from '../core/message.ts'
-import type { HitKind } from './store.ts'
+import type { Json } from '../../core/json.ts'
+import { textOf, type Message, type Part } from '../../core/message.ts'
+import type { HitKind } from '../store.ts'
 import { isDense } from './tokenize.ts'
 
 export interface SearchDocument {

@@ -3,7 +3,7 @@
 
 import { matchAt, type Term } from './query.ts'
 import type { SearchDocument } from './search-text.ts'
-import type { Hit } from './store.ts'
+import type { Hit } from '../store.ts'
 import { tokensOf, type Token } from './tokenize.ts'
 
 const before = 60

@@ -2,9 +2,9 @@
 // other owners and conversations share it. Hashed, so that they survive any tokenizer.
 
 import { hash } from 'node:crypto'
-import type { Message } from '../core/message.ts'
+import type { Message } from '../../core/message.ts'
 import { documentsOf, type SearchDocument } from './search-text.ts'
-import type { SearchQuery } from './store.ts'
+import type { SearchQuery } from '../store.ts'
 
 export interface FilteredDocument extends SearchDocument {
   filters: string[]
