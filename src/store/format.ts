@@ -10,8 +10,8 @@ export interface Format {
   known: number
 }
 
-export async function formatOf(place: string): Promise<Format> {
-  return isPostgres(place) ? ofPostgres(place) : ofFile(place)
+export async function formatOf(address: string): Promise<Format> {
+  return isPostgres(address) ? ofPostgres(address) : ofFile(address)
 }
 
 async function ofFile(path: string): Promise<Format> {

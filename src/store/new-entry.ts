@@ -3,20 +3,18 @@
 
 import { crc32 } from 'node:zlib'
 import { badInput, SynapseError } from '../core/error.ts'
-import type { Entry } from '../core/log.ts'
 import type { Message, ToolMessage } from '../core/message.ts'
 import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
-import { outlineOf } from './outline-message.ts'
-import { inSlices, inTextSlices, textSlice } from '../core/slices.ts'
+import { inTextSlices, textSlice } from '../core/slices.ts'
 import { damaged, isoTime } from './store-errors.ts'
 import type { NewEntry } from './store.ts'
 
 export interface PreparedEntry extends CheckedEntry {
   json: string
   checksum: number
-  /** Nothing else refers to the message: it can be given out. */
+  /** Nothing else refers to the message: it can be returned. */
   isOwn: boolean
 }
 
@@ -36,34 +34,34 @@ export interface CheckedEntry {
 
 export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
   const checked = checkEntry(entry, now)
-  const known = textsOfOwn.get(checked.message)
-  textsOfOwn.delete(checked.message)
+  const known = ownTexts.get(checked.message)
+  ownTexts.delete(checked.message)
   const json = known?.json ?? jsonText(checked.message, 'The message')
   return { ...checked, json, checksum: known?.checksum ?? crc32(json), isOwn: known !== undefined }
 }
 
 /** The texts of messages that are about to be stored: they need not be written again. */
-const textsOfOwn = new WeakMap<Message, { json: string; checksum?: number }>()
+const ownTexts = new WeakMap<Message, { json: string; checksum?: number }>()
 
 /** A copy of a message in the form in which it will be read again, to be stored once. */
-export function ownMessage<M extends Message>(given: M): M {
-  if (textsOfOwn.has(given)) return given
-  const json = jsonText(given, 'The message')
+export function ownMessage<M extends Message>(original: M): M {
+  if (ownTexts.has(original)) return original
+  const json = jsonText(original, 'The message')
   const message = messageIn(json) as M
-  textsOfOwn.set(message, { json })
+  ownTexts.set(message, { json })
   return message
 }
 
 /**
- * The same for the result of one call with a very long text, which is written in slices: everything else continues in
- * between. Any other message is returned as it is.
+ * The same for the result of one call with a very long text. It is written in slices, and the event loop continues in
+ * between. Any other message is returned unchanged.
  */
-export async function ownLongResult(given: ToolMessage): Promise<ToolMessage> {
-  const [part, another] = given.parts
-  if (!part || another || typeof part.value !== 'string' || part.value.length <= textSlice) return given
+export async function ownLongResult(original: ToolMessage): Promise<ToolMessage> {
+  const [part, another] = original.parts
+  if (!part || another || typeof part.value !== 'string' || part.value.length <= textSlice) return original
   const { value } = part
   const mark = uuidv7()
-  const around = jsonText({ ...given, parts: [{ ...part, value: mark }] }, 'The message').split(`"${mark}"`)
+  const around = jsonText({ ...original, parts: [{ ...part, value: mark }] }, 'The message').split(`"${mark}"`)
   const pieces = [`${around[0]}"`]
   const values: string[] = []
   let checksum = crc32(pieces[0] ?? '')
@@ -77,15 +75,15 @@ export async function ownLongResult(given: ToolMessage): Promise<ToolMessage> {
   })
   pieces.push(`"${around[1]}`)
   const message = JSON.parse(around.join('""')) as ToolMessage
-  for (const one of message.parts) one.value = values.join('')
-  textsOfOwn.set(message, { json: pieces.join(''), checksum: crc32(pieces.at(-1) ?? '', checksum) })
+  for (const result of message.parts) result.value = values.join('')
+  ownTexts.set(message, { json: pieces.join(''), checksum: crc32(pieces.at(-1) ?? '', checksum) })
   return message
 }
 
-/** For a store that has no use for the text. */
+/** For the memory store, which needs no JSON text. */
 export function checkEntry(entry: NewEntry, now: number): CheckedEntry {
   checkMessage(entry.message)
-  const id = givenId(entry.id, now)
+  const id = checkId(entry.id, now)
   const at = entry.at === undefined ? new Date(now).toISOString() : isoTime(entry.at, 'The time of an entry')
   const { message, blobs, named } = detachMedia(entry.message)
   return {
@@ -105,7 +103,7 @@ export function messageOf(entry: PreparedEntry): Message {
   return entry.isOwn ? entry.message : messageIn(entry.json)
 }
 
-/** The message of a JSON text. A result that a program and the model read alike is there once. */
+/** The message of a JSON text. If the value of a result equals its output, both share one string. */
 export function messageIn(json: string): Message {
   const message = JSON.parse(json) as Message
   if (message.role !== 'tool') return message
@@ -122,91 +120,13 @@ export function readMessage(id: string, checksum: number, json: string): Message
   throw damaged(`Entry ${id}`)
 }
 
-/** A list instead of an object: reading a path of thousands of entries takes a fifth less time. */
-export type PathRow = [id: string, depth: number, at: string, checksum: number, message: string]
-
-export function byDepth(a: PathRow, b: PathRow): number {
-  return a[1] - b[1]
-}
-
-/** The end of a path, and how many entries its conversation has. */
-export interface PathEnd {
-  n: number
-  depth: number
-  conversation: number
-  conversation_id: string
-  entries: number
-}
-
-/** A path as long as its conversation is all of it: then it can be read without following parents. */
-export function isWhole(end: PathEnd, last: number): boolean {
-  return last === Infinity && end.entries === end.depth + 1
-}
-
-/** Whether the rows are one line of this length: otherwise the conversation grew, or has branches. */
-export function isLine(rows: readonly PathRow[], end: PathEnd): boolean {
-  return rows.length === end.entries && rows.every((row, i) => row[1] === i)
-}
-
-/** The last entries of a path, from its rows in order of depth: all of them, or one more than requested. */
-export async function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Promise<Entry[]> {
-  const end = rows.at(-1)
-  if (!end) return []
-  const [endId, endDepth] = end
-  // The depth of the last one says how many must come before it.
-  if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
-  const entries: Entry[] = []
-  await inSlices(Math.max(0, rows.length - last), (from, most) => {
-    const end = Math.min(from + most, rows.length)
-    // By index: iterating over pairs allocates for each row.
-    for (let i = from; i < end; i++) {
-      const row = rows[i] as PathRow
-      const message = readMessage(row[0], row[3], row[4])
-      entries.push({
-        id: row[0],
-        conversationId,
-        parentId: rows[i - 1]?.[0] ?? null,
-        depth: row[1],
-        message,
-        at: row[2],
-      })
-    }
-    return end < rows.length ? end : undefined
-  })
-  return entries
-}
-
-/** The message only if it is needed; provider and model of a reply. */
-export type OutlinedRow = [
-  id: string,
-  depth: number,
-  at: string,
-  checksum: number,
-  role: Message['role'],
-  provider: string | null,
-  model: string | null,
-  message: string | null,
-]
-
-/** The beginning of a path, in order of depth, without the content of its messages. */
-export function outlinedEntries(rows: readonly OutlinedRow[], conversationId: string): Entry[] {
-  return rows.map(([id, depth, at, checksum, role, provider, model, message], i) => ({
-    id,
-    conversationId,
-    parentId: rows[i - 1]?.[0] ?? null,
-    depth,
-    message: message === null ? outlineOf(role, provider ?? '', model ?? '') : readMessage(id, checksum, message),
-    at,
-  }))
-}
-
-export function givenId(id: string | undefined, now: number): string {
+export function checkId(id: string | undefined, now: number): string {
   if (id === undefined) return uuidv7(now)
   if (/^[A-Za-z0-9._:-]{1,100}$/.test(id)) return id
   throw badInput(`${JSON.stringify(id)} cannot be an id: use up to 100 letters, digits and . _ : -`)
 }
 
-/** Stores use such owners themselves: SQLite deletes what an interrupted import or deletion left to one of them. */
+/** Such owners are reserved: SQLite uses one for conversations that are being imported or deleted. */
 export function checkOwner(owner: string): void {
   if (!owner.startsWith('synapse:')) return
   throw badInput(

@@ -1,7 +1,9 @@
-// The errors of a store: the same text from every store.
+// The errors of a store, the same from every store, and the checks that throw them.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
+import type { RecordedToolRun } from '../core/log.ts'
+import type { NewToolRun } from './store.ts'
 
 export function notFound(what: string, id: string): SynapseError {
   return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
@@ -50,6 +52,29 @@ export function badStream(
     return conflict('stream-gap', `The stream ${id} has ${stored.next} events, not ${offset}.`)
   if (events.some((event) => event.includes('\n'))) return badInput('An event of a stream must be one line.')
   return undefined
+}
+
+/**
+ * Throws unless a tool may be started again (P5). The outcome of a tool that was started and never finished is unknown:
+ * only one that is safe to repeat may run a second time.
+ */
+export function checkToolRestart(earlier: RecordedToolRun, run: NewToolRun): void {
+  if (earlier.outcome) throw toolConflict(run.callId, `has run already, at ${earlier.startedAt} (${earlier.outcome})`)
+  if (earlier.argsSha256 !== run.argsSha256) throw toolConflict(run.callId, 'was started with other arguments')
+  if (!earlier.repeatable) {
+    throw toolConflict(
+      run.callId,
+      `was started at ${earlier.startedAt}, its outcome is unknown, and it is not safe to repeat`,
+    )
+  }
+}
+
+export function toolNotRunning(callId: string, run: RecordedToolRun | undefined): SynapseError {
+  return toolConflict(callId, run?.outcome ? `has its result already (${run.outcome})` : 'was never started')
+}
+
+function toolConflict(callId: string, why: string): SynapseError {
+  return conflict('tool-run', `The tool of call ${callId} ${why}.`)
 }
 
 /** What was read is not what was written. */

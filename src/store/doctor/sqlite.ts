@@ -257,7 +257,7 @@ export async function repairSqlite(path: string, progress: Progress): Promise<Re
   }
 }
 
-/** In the form that `givenId` accepts. */
+/** In the form that `checkId` accepts. */
 export function isId(id: string): boolean {
   return /^[A-Za-z0-9._:-]{1,100}$/.test(id)
 }

@@ -1,5 +1,7 @@
+// Imports into memory.
+
 import type { Archives } from '../archive.ts'
-import { cleanLabels, givenId, jsonCopy, plainText, checkEntry } from '../new-entry.ts'
+import { cleanLabels, checkId, jsonCopy, plainText, checkEntry } from '../new-entry.ts'
 import { idTaken, isoTime } from '../store-errors.ts'
 import { copyOf, newConversation, type MemoryState } from './state.ts'
 
@@ -7,7 +9,7 @@ export function archiveMethods(state: MemoryState): Archives {
   return {
     async importConversation(owner, { conversation: about, ...archive }) {
       const copy = jsonCopy(archive, 'The archive')
-      const id = givenId(about.id, state.now())
+      const id = checkId(about.id, state.now())
       if (state.conversations.has(id)) throw idTaken('conversation', id)
       for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
       for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)

@@ -1,6 +1,8 @@
+// Conversations in memory.
+
 import type { Conversation } from '../../core/log.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonCopy, plainText } from '../new-entry.ts'
+import { cleanLabels, checkId, jsonCopy, plainText } from '../new-entry.ts'
 import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations } from '../store.ts'
 import { newConversation, copyOf, type MemoryState } from './state.ts'
@@ -9,7 +11,7 @@ export function conversationMethods(state: MemoryState): Conversations {
   return {
     async createConversation(owner, fields = {}) {
       const now = state.now()
-      const id = givenId(fields.id, now)
+      const id = checkId(fields.id, now)
       const at =
         fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation')
       const about: Conversation = {

@@ -1,3 +1,5 @@
+// Entries and branches in memory.
+
 import type { Branch, Conversation } from '../../core/log.ts'
 import { inBranchOrder } from '../branch-order.ts'
 import { plainText, checkEntry } from '../new-entry.ts'

@@ -1,8 +1,10 @@
+// Exchanges in memory, and the usage by day and model.
+
 import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { checkEntry, givenId, jsonCopy } from '../new-entry.ts'
+import { checkEntry, checkId, jsonCopy } from '../new-entry.ts'
 import { timeSpan } from '../search/query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
@@ -19,7 +21,7 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
   return {
     async openExchange(owner, conversationId, exchange, write) {
       const now = state.now()
-      const id = givenId(exchange.id, now)
+      const id = checkId(exchange.id, now)
       const notes = jsonCopy([...(exchange.notes ?? [])], 'The notes')
       const blob = cutBlob(exchange.body)
       const conversation = state.writable(owner, conversationId, write)

@@ -3,7 +3,7 @@
 import type { Overlay, ProviderState } from '../../core/log.ts'
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
 import { uuidv7 } from '../ids.ts'
-import { givenId, jsonCopy } from '../new-entry.ts'
+import { checkId, jsonCopy } from '../new-entry.ts'
 import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Blobs, Leases, Overlays, States } from '../store.ts'
 import { copyOf, type StoredConversation, type MemoryState } from './state.ts'
@@ -21,7 +21,7 @@ function overlayMethods(state: MemoryState): Overlays {
   return {
     async addOverlay(owner, conversationId, overlay, write) {
       const now = state.now()
-      const id = givenId(overlay.id, now)
+      const id = checkId(overlay.id, now)
       const data = jsonCopy(overlay.data, 'The overlay')
       const conversation = state.writable(owner, conversationId, write)
       const { entryId, kind } = overlay

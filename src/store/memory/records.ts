@@ -2,7 +2,7 @@
 
 import { SynapseError, asFailure, type Failure } from '../../core/error.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { givenId, jsonCopy } from '../new-entry.ts'
+import { checkId, jsonCopy } from '../new-entry.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
   streamPage,
@@ -21,28 +21,28 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async record(owner, kind, id) {
-      const found = live(state).find((one) => isThe(one, owner, kind, id))
+      const found = unexpired(state).find((row) => hasKey(row, owner, kind, id))
       return found && copy(found)
     },
 
     async records(owner, kind, page = {}) {
       const size = pageSize(page)
       const from = cursorNumber(page.cursor)
-      const rows = live(state).filter(({ n, record }) => {
-        const wanted = page.conversationId === undefined || record.conversationId === page.conversationId
-        return n < from && record.owner === owner && record.kind === kind && wanted
+      const rows = unexpired(state).filter(({ n, record }) => {
+        const isWanted = page.conversationId === undefined || record.conversationId === page.conversationId
+        return n < from && record.owner === owner && record.kind === kind && isWanted
       })
       return pageOf(rows.toReversed(), size, (row) => [row.n], copy)
     },
 
     async deleteRecord(owner, kind, id) {
-      const at = state.records.findIndex((one) => isThe(one, owner, kind, id))
+      const at = state.records.findIndex((row) => hasKey(row, owner, kind, id))
       if (at >= 0) state.records.splice(at, 1)
       return at >= 0
     },
 
     async openStream(owner, conversationId, streamId) {
-      const id = givenId(streamId, state.now())
+      const id = checkId(streamId, state.now())
       const conversation = state.find(owner, conversationId)
       if (!conversation) throw notFound('conversation', conversationId)
       const found = state.streams.get(id)
@@ -54,7 +54,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async appendStreams(writes) {
-      return writes.map((write) => appendOne(state, write))
+      return writes.map((write) => appendStream(state, write))
     },
 
     async stream(owner, streamId, from = 0, most = streamPage) {
@@ -84,7 +84,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
 export function putAll(state: MemoryState, records: readonly NewRecord[]): StoredRecord[] {
   if (records.length === 0) return []
   const now = new Date(state.now()).toISOString()
-  state.records = live(state)
+  state.records = unexpired(state)
   const before = [...state.records]
   try {
     return records.map((record) => put(state, record, now))
@@ -96,9 +96,9 @@ export function putAll(state: MemoryState, records: readonly NewRecord[]): Store
 
 function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   const { owner, kind, conversationId } = record
-  const id = givenId(record.id, state.now())
+  const id = checkId(record.id, state.now())
   const data = jsonCopy(record.data, 'The record')
-  const at = state.records.findIndex((one) => isThe(one, owner, kind, id))
+  const at = state.records.findIndex((row) => hasKey(row, owner, kind, id))
   const found = state.records[at]
   if (record.version !== undefined && record.version !== (found?.record.version ?? 0)) {
     throw recordChanged(kind, id)
@@ -124,12 +124,12 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   return copy(row)
 }
 
-function live(state: MemoryState): StoredRecordRow[] {
+function unexpired(state: MemoryState): StoredRecordRow[] {
   const now = new Date(state.now()).toISOString()
   return state.records.filter(({ record }) => record.expiresAt === undefined || record.expiresAt > now)
 }
 
-function isThe({ record }: StoredRecordRow, owner: string, kind: string, id: string): boolean {
+function hasKey({ record }: StoredRecordRow, owner: string, kind: string, id: string): boolean {
   return record.owner === owner && record.kind === kind && record.id === id
 }
 
@@ -142,7 +142,7 @@ function findStream(state: MemoryState, owner: string, streamId: string): Stored
   return stream?.conversation.about.owner === owner ? stream : undefined
 }
 
-function appendOne(state: MemoryState, write: StreamWrite): Failure | undefined {
+function appendStream(state: MemoryState, write: StreamWrite): Failure | undefined {
   try {
     const stream = findStream(state, write.owner, write.streamId)
     if (!stream) throw notFound('stream', write.streamId)

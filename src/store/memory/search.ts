@@ -1,3 +1,5 @@
+// Search in memory: every entry of the owner is matched.
+
 import { filteredDocuments, queryFilters, searchableOf } from '../search/filter-words.ts'
 import { pageOf, pageSize, cursorNumber } from '../page.ts'
 import { matchesAll, parseQuery, timeSpan } from '../search/query.ts'

@@ -1,6 +1,8 @@
+// Tool runs in memory.
+
 import type { RecordedToolRun } from '../../core/log.ts'
 import { checkEntry } from '../new-entry.ts'
-import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
+import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
 import type { ToolRuns } from '../store.ts'
 import type { MemoryState } from './state.ts'
 
@@ -12,7 +14,7 @@ export function toolMethods(state: MemoryState): ToolRuns {
       state.entryIn(conversation, entryId)
       const before = conversation.tools.get(callId)
       if (before) {
-        mayStartAgain(before, run)
+        checkToolRestart(before, run)
         before.starts++
         return { ...before }
       }

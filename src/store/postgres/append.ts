@@ -6,7 +6,7 @@ import type { Entry } from '../../core/log.ts'
 import { messageOf, type PreparedEntry } from '../new-entry.ts'
 import { damaged, headMoved, idTaken } from '../store-errors.ts'
 import type { Write } from '../store.ts'
-import { clock, placeOf, writable } from './conversations.ts'
+import { clock, entryNumber, writable } from './conversations.ts'
 import type { Database, Queries, Transaction } from './database.ts'
 import { isUniqueViolation } from './errors.ts'
 
@@ -139,6 +139,6 @@ async function reason(
   const { head_id: head } = conversation
   const parentId = entry.parentId === undefined ? head : entry.parentId
   if (entry.head === 'advance' && parentId !== head) return headMoved(conversationId, parentId, head)
-  if (parentId !== null) await placeOf(queries, conversation, parentId)
+  if (parentId !== null) await entryNumber(queries, conversation, parentId)
   return damaged(`Conversation ${conversationId}`)
 }

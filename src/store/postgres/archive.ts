@@ -23,10 +23,10 @@ export function archiveMethods(db: Database): Archives {
           await appendWhole(db, queries, { owner, conversationId: values.id, entry, write: undefined })
         }
         await indexIfMany(queries, n, prepared.length)
-        const place = await placesOf(queries, n)
-        for (const row of archivedRows(archive, n, place, now)) await insertRow(queries, row)
+        const numberOf = await entryNumbers(queries, n)
+        for (const row of archivedRows(archive, n, numberOf, now)) await insertRow(queries, row)
         await queries.all('UPDATE synapse.conversations SET head = $1, branch = $2 WHERE n = $3', [
-          about.head === null ? null : place(about.head),
+          about.head === null ? null : numberOf(about.head),
           about.branch ?? null,
           n,
         ])
@@ -37,14 +37,14 @@ export function archiveMethods(db: Database): Archives {
 }
 
 /** The numbers of all entries of a conversation, by their ids. */
-async function placesOf(queries: Queries, conversation: number): Promise<(entryId: string) => number> {
+async function entryNumbers(queries: Queries, conversation: number): Promise<(entryId: string) => number> {
   const rows = await queries.all<{ id: string; n: number }>(
     'SELECT id, n FROM synapse.entries WHERE conversation = $1',
     [conversation],
   )
-  const places = new Map(rows.map((row) => [row.id, row.n]))
+  const numbers = new Map(rows.map((row) => [row.id, row.n]))
   return (entryId) => {
-    const n = places.get(entryId)
+    const n = numbers.get(entryId)
     if (n === undefined) throw notFound('entry', entryId)
     return n
   }

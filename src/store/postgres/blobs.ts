@@ -1,3 +1,5 @@
+// Blobs in PostgreSQL: media and request bodies, in pieces that blobs share.
+
 import { joinBlob, packPiece, type Blob, type Piece } from '../blobs.ts'
 import { notFound } from '../store-errors.ts'
 import type { Blobs } from '../store.ts'

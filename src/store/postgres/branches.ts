@@ -1,8 +1,10 @@
+// Branches in PostgreSQL: the head, and names for entries.
+
 import { plainText } from '../new-entry.ts'
 import { toBranches, type BranchRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
-import { mustHave, placeOf, writable } from './conversations.ts'
+import { mustHave, entryNumber, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 
 export function branchMethods(db: Database): Branches {
@@ -13,7 +15,7 @@ export function branchMethods(db: Database): Branches {
         const branch = 'branch' in to ? to.branch : null
         let head: number | null = null
         if ('branch' in to) head = await branchHead(queries, conversation.n, to.branch)
-        else if (to.entryId !== null) head = await placeOf(queries, conversation, to.entryId)
+        else if (to.entryId !== null) head = await entryNumber(queries, conversation, to.entryId)
         await queries.all('UPDATE synapse.conversations SET head = $1, branch = $2 WHERE n = $3', [
           head,
           branch,
@@ -25,7 +27,7 @@ export function branchMethods(db: Database): Branches {
     async branches(owner, conversationId) {
       const rows = await db.all<BranchRow<boolean>>(
         `SELECT b.name, e.id, e.depth, e.at, c.branch IS NOT DISTINCT FROM b.name AND c.head = e.n AS current,
-           0::bigint AS place
+           0::bigint AS position
          FROM synapse.conversations c JOIN synapse.branches b ON b.conversation = c.n
          JOIN synapse.entries e ON e.n = b.entry WHERE c.id = $1 AND c.owner = $2
          UNION ALL
@@ -34,7 +36,7 @@ export function branchMethods(db: Database): Branches {
          WHERE c.id = $1 AND c.owner = $2
            AND NOT EXISTS (SELECT 1 FROM synapse.entries k WHERE k.conversation = c.n AND k.parent = e.n)
            AND NOT EXISTS (SELECT 1 FROM synapse.branches b WHERE b.conversation = c.n AND b.entry = e.n)
-         ORDER BY place`,
+         ORDER BY position`,
         [conversationId, owner],
       )
       return toBranches(rows)
@@ -43,7 +45,7 @@ export function branchMethods(db: Database): Branches {
     nameBranch: (owner, conversationId, name, entryId, write) =>
       db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
-        const n = await placeOf(queries, conversation, entryId)
+        const n = await entryNumber(queries, conversation, entryId)
         const clean = plainText(name)
         await queries.all(
           `INSERT INTO synapse.branches (conversation, name, entry) VALUES ($1, $2, $3)

@@ -1,3 +1,5 @@
+// Conversations in PostgreSQL, and the check that precedes every write: whether the writer may write.
+
 import type { Conversation } from '../../core/log.ts'
 import { checkWriter } from '../fence.ts'
 import { mostOnPage, pageOf, pageSize, readCursor } from '../page.ts'
@@ -201,7 +203,7 @@ export async function entryIn(queries: Queries, conversationId: string, entryId:
 }
 
 /** The number of an entry of the conversation. */
-export async function placeOf(queries: Queries, conversation: { n: number }, entryId: string): Promise<number> {
+export async function entryNumber(queries: Queries, conversation: { n: number }, entryId: string): Promise<number> {
   const found = await queries.get<{ n: number }>('SELECT n FROM synapse.entries WHERE id = $1 AND conversation = $2', [
     entryId,
     conversation.n,

@@ -63,7 +63,7 @@ interface Commit<T> {
 
 /** Outside of a transaction it sends only statements that read, or may be repeated: such statements are retried. */
 export class Database implements Queries {
-  readonly place: string
+  readonly address: string
   readonly options: DatabaseOptions
   readonly indexing: Indexing
   readonly #linked: LinkedPool
@@ -72,12 +72,12 @@ export class Database implements Queries {
 
   constructor(
     linked: LinkedPool,
-    place: string,
+    address: string,
     options: DatabaseOptions,
     task?: { indexing: Indexing; until: number },
   ) {
     this.#linked = linked
-    this.place = place
+    this.address = address
     this.options = options
     this.indexing = task?.indexing ?? new Indexing(this)
     this.#patience = task ? { until: task.until } : { forMs: options.waitMs ?? usualWaitMs }
@@ -86,7 +86,7 @@ export class Database implements Queries {
   /** The same for a task with a deadline: it does not wait longer for an unreachable server. */
   within(ms: number): Database {
     const task = { indexing: this.indexing, until: performance.now() + ms }
-    return new Database(this.#linked, this.place, this.options, task)
+    return new Database(this.#linked, this.address, this.options, task)
   }
 
   get link(): LinkedPool['link'] {
@@ -123,7 +123,7 @@ export class Database implements Queries {
       return { row: rows[0], lost: false }
     } catch (error) {
       if (isLost(error)) return { row: undefined, lost: isSent }
-      throw fromPostgres(error, this.place)
+      throw fromPostgres(error, this.address)
     }
   }
 
@@ -191,7 +191,7 @@ export class Database implements Queries {
       return leave
     } catch (error) {
       leave()
-      throw fromPostgres(error, this.place)
+      throw fromPostgres(error, this.address)
     }
   }
 
@@ -222,7 +222,7 @@ export class Database implements Queries {
       } catch (error) {
         const isOutage = isLost(error) || (isCancelled(error) && this.link.wasAway(began))
         const isConflict = mayRetry(error) && ++conflicts < mostConflicts
-        if (!isConflict && (!isOutage || ++losses > mostLosses)) throw fromPostgres(error, this.place, inDoubt())
+        if (!isConflict && (!isOutage || ++losses > mostLosses)) throw fromPostgres(error, this.address, inDoubt())
         lostAt ??= performance.now()
         if (isOutage) await this.#recovered(lostAt, inDoubt)
         const most = Math.min(mostPauseMs, 25 * 2 ** (losses + conflicts))
@@ -235,7 +235,7 @@ export class Database implements Queries {
     try {
       await this.link.recovered(this.#patience, lostAt)
     } catch (error) {
-      throw fromPostgres(error, this.place, inDoubt())
+      throw fromPostgres(error, this.address, inDoubt())
     }
   }
 
@@ -392,10 +392,10 @@ interface Pending {
 }
 
 export async function connect(url: string, options: DatabaseOptions): Promise<Database> {
-  const place = placeOf(url)
+  const address = displayAddress(url)
   const { connections, statementMs = usualStatementMs } = options
-  const explain = (error: unknown): Failure => unreachable(error, place).failure
-  const database = new Database(await openPool(url, { connections, statementMs, explain }), place, options)
+  const explain = (error: unknown): Failure => unreachable(error, address).failure
+  const database = new Database(await openPool(url, { connections, statementMs, explain }), address, options)
   try {
     // An address without a server may be a wrong one: that is reported at once.
     await migrate(database.within(0), options.migrating)
@@ -415,7 +415,7 @@ async function migrate(database: Database, migrating: DatabaseOptions['migrating
     if (done > migrations.length) {
       throw storageError(
         'newer',
-        `The database at ${database.place} was written by a newer Synapse (format ${done}, this one knows ${migrations.length}). Update Synapse.`,
+        `The database at ${database.address} was written by a newer Synapse (format ${done}, this one knows ${migrations.length}). Update Synapse.`,
       )
     }
     if (done === 0) {
@@ -451,7 +451,7 @@ function prepared(text: string, values: unknown[]): { name: string; text: string
 }
 
 /** The address without user and password. */
-function placeOf(url: string): string {
+function displayAddress(url: string): string {
   try {
     const { hostname, port, pathname, searchParams } = new URL(url)
     const host = hostname || searchParams.get('host') || 'localhost'

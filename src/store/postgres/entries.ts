@@ -1,7 +1,9 @@
+// Entries in PostgreSQL: appending them, and reading paths and trees.
+
 import type { QueryResultRow } from 'pg'
 import type { Entry } from '../../core/log.ts'
-import { byDepth, isLine, isWhole, prepareEntry, wholePath } from '../new-entry.ts'
-import type { PathEnd, PathRow } from '../new-entry.ts'
+import { prepareEntry } from '../new-entry.ts'
+import { byDepth, isLine, isWhole, wholePath, type PathEnd, type PathRow } from '../sql/path.ts'
 import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import type { Entries } from '../store.ts'

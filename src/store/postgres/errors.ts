@@ -8,13 +8,13 @@ export function storageError(code: string, message: string, cause?: unknown): Sy
 }
 
 /** There is no server to connect to. */
-export function unreachable(error: unknown, place: string): SynapseError {
+export function unreachable(error: unknown, address: string): SynapseError {
   const words = error instanceof Error && error.message !== '' ? error.message : (codeOf(error) ?? 'no answer')
-  return storageError('unavailable', `PostgreSQL at ${place} cannot be reached (${words}).`, error)
+  return storageError('unavailable', `PostgreSQL at ${address} cannot be reached (${words}).`, error)
 }
 
 /** Our own errors are passed on. `inDoubt`: a change was sent, and its outcome is unknown. */
-export function fromPostgres(error: unknown, place: string, inDoubt = false): unknown {
+export function fromPostgres(error: unknown, address: string, inDoubt = false): unknown {
   if (error instanceof SynapseError || !(error instanceof Error)) return error
   const code = codeOf(error) ?? ''
   const words = error.message
@@ -22,29 +22,30 @@ export function fromPostgres(error: unknown, place: string, inDoubt = false): un
     const saved = inDoubt
       ? 'Whether the last change was saved is not known: read again before repeating it.'
       : 'Nothing was changed.'
-    return storageError('unavailable', `${unreachable(error, place).message} ${saved}`, error)
+    return storageError('unavailable', `${unreachable(error, address).message} ${saved}`, error)
   }
   if (code === '53100') {
     return storageError(
       'full',
-      `There is no space left on PostgreSQL at ${place}. Nothing of the last change was saved; free some space and continue.`,
+      `There is no space left on PostgreSQL at ${address}. Nothing of the last change was saved; free some space and continue.`,
       error,
     )
   }
   if (isCancelled(error)) {
-    return storageError('timeout', `PostgreSQL at ${place} took too long and was stopped: ${words}.`, error)
+    return storageError('timeout', `PostgreSQL at ${address} took too long and was stopped: ${words}.`, error)
   }
-  if (code === '25006') return storageError('read-only', `PostgreSQL at ${place} accepts no writes (${words}).`, error)
+  if (code === '25006')
+    return storageError('read-only', `PostgreSQL at ${address} accepts no writes (${words}).`, error)
   if (code.startsWith('28') || code === '3D000' || code === '42501') {
     return storageError(
       'cannot-open',
-      `PostgreSQL at ${place} refused the connection or statement: ${words}. Check the address, the user and its permissions.`,
+      `PostgreSQL at ${address} refused the connection or statement: ${words}. Check the address, the user and its permissions.`,
       error,
     )
   }
   if (code.startsWith('XX'))
-    return storageError('damaged', `The database at ${place} is damaged (${words}). Restore a backup.`, error)
-  if (/^[0-9A-Z]{5}$/.test(code)) return storageError('failed', `PostgreSQL at ${place} failed: ${words}.`, error)
+    return storageError('damaged', `The database at ${address} is damaged (${words}). Restore a backup.`, error)
+  if (/^[0-9A-Z]{5}$/.test(code)) return storageError('failed', `PostgreSQL at ${address} failed: ${words}.`, error)
   return error
 }
 

@@ -1,3 +1,5 @@
+// Exchanges in PostgreSQL: requests, their outcomes and journals, and the usage by day and model.
+
 import type { QueryResultRow } from 'pg'
 import type { Exchange } from '../../core/log.ts'
 import { jsonText } from '../new-entry.ts'

@@ -1,3 +1,5 @@
+// Leases in PostgreSQL: one row per conversation, by the clock of the database.
+
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease, type Held } from '../fence.ts'
 import { fenceOf, type FenceRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'

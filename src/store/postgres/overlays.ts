@@ -1,5 +1,7 @@
+// Overlays in PostgreSQL: decisions about what is sent.
+
 import type { Overlay } from '../../core/log.ts'
-import { givenId, jsonText } from '../new-entry.ts'
+import { checkId, jsonText } from '../new-entry.ts'
 import { toOverlay, type OverlayRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import { idTaken, notFound } from '../store-errors.ts'
@@ -11,7 +13,7 @@ export function overlayMethods(db: Database): Overlays {
   return {
     async addOverlay(owner, conversationId, overlay, write) {
       const now = db.options.now()
-      const id = givenId(overlay.id, now)
+      const id = checkId(overlay.id, now)
       const data = jsonText(overlay.data, 'The overlay')
       return db.transaction(async (queries) => {
         const [conversation, n] = await Promise.all([

@@ -3,7 +3,7 @@
 
 import { asFailure, type Failure } from '../../core/error.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { givenId, jsonText } from '../new-entry.ts'
+import { checkId, jsonText } from '../new-entry.ts'
 import { toRecord, toStreamPage, type EventsRow, type RecordRow, type StreamRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
@@ -49,7 +49,7 @@ export function recordMethods(db: Database): Records & Streams {
     },
 
     async openStream(owner, conversationId, streamId) {
-      const id = givenId(streamId, db.options.now())
+      const id = checkId(streamId, db.options.now())
       const conversation = await conversationNumber(db, owner, conversationId)
       const opened = await db.get<{ epoch: number; next: number }>(
         `INSERT INTO synapse.streams AS s (id, conversation, epoch, next) VALUES ($1, $2, 1, 0)
@@ -104,7 +104,7 @@ export async function putAll(db: Database, queries: Queries, records: readonly N
 
 async function put(db: Database, queries: Queries, record: NewRecord): Promise<StoredRecord> {
   const { owner, kind, conversationId, version } = record
-  const id = givenId(record.id, db.options.now())
+  const id = checkId(record.id, db.options.now())
   const data = jsonText(record.data, 'The record')
   const expires = record.expiresAt === undefined ? null : isoTime(record.expiresAt, 'The end of a record')
   const conversation = conversationId === undefined ? null : await conversationNumber(queries, owner, conversationId)

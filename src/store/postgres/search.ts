@@ -25,8 +25,8 @@ export function searchMethods(db: Database): Search {
     // In this order: what is indexed in between is then found twice instead of missed.
     const waiting = waitingHits(await waitingRows(db, wanted), wanted)
     const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
-    const found = new Map([...waiting, ...indexed].map((row) => [row.place, row]))
-    const newestFirst = [...found.values()].sort((a, b) => b.place - a.place)
+    const found = new Map([...waiting, ...indexed].map((row) => [row.document, row]))
+    const newestFirst = [...found.values()].sort((a, b) => b.document - a.document)
     return pageOfHits(newestFirst, size, terms)
   }
   return {
@@ -54,7 +54,7 @@ function conditionValues({ owner, query, after, before }: Wanted): unknown[] {
 
 async function waitingRows(db: Database, wanted: Wanted): Promise<HitRow[]> {
   return db.plan<HitRow>(
-    `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM synapse.waiting w
+    `SELECT e.n * ${maxDocuments} AS document, ${columns} FROM synapse.waiting w
      JOIN synapse.entries e ON e.n = w.entry JOIN synapse.conversations c ON c.n = e.conversation
      WHERE ${condition} ORDER BY e.n DESC`,
     conditionValues(wanted),
@@ -101,7 +101,7 @@ const gather = `
 
 /** OFFSET 0 keeps the planner from reading the whole table of entries to join it with hits that it thinks are many. */
 const fetch = `
-  SELECT h.n AS place, found.* FROM (SELECT n FROM hits ORDER BY n DESC) h CROSS JOIN LATERAL (
+  SELECT h.n AS document, found.* FROM (SELECT n FROM hits ORDER BY n DESC) h CROSS JOIN LATERAL (
     SELECT ${columns} FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
     WHERE e.n = h.n / ${maxDocuments} AND ${condition}
     OFFSET 0

@@ -1,7 +1,9 @@
+// What providers store of a conversation, in PostgreSQL.
+
 import { toState, type StateRow } from '../sql/rows.ts'
 import { stateValues } from '../sql/values.ts'
 import type { States } from '../store.ts'
-import { placeOf, writable } from './conversations.ts'
+import { entryNumber, writable } from './conversations.ts'
 import type { Database } from './database.ts'
 
 export function stateMethods(db: Database): States {
@@ -10,7 +12,7 @@ export function stateMethods(db: Database): States {
       const { state, ends } = stateValues(conversationId, given, db.options.now())
       return db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
-        const n = await placeOf(queries, conversation, state.covers)
+        const n = await entryNumber(queries, conversation, state.covers)
         await queries.all(
           `INSERT INTO synapse.states (id, conversation, covers, provider, protocol, kind, ref, expires_at, at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,

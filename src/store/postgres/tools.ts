@@ -1,8 +1,10 @@
+// Tool runs in PostgreSQL: the start of each tool, and its result.
+
 import { prepareEntry } from '../new-entry.ts'
 import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
-import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
+import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
 import { entryIn, locked } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { appendWhole } from './entries.ts'
@@ -17,7 +19,7 @@ export function toolMethods(db: Database): ToolRuns {
           find(queries, conversationId, run.callId),
         ])
         if (before) {
-          mayStartAgain(toToolRun(before), run)
+          checkToolRestart(toToolRun(before), run)
           queries.change('UPDATE synapse.tool_runs SET starts = starts + 1 WHERE n = $1', [before.n])
           return toToolRun({ ...before, starts: before.starts + 1 })
         }

@@ -22,7 +22,7 @@ export function isTimeToIndex(n: number, length: number): boolean {
 
 /** A document by its number, `maxDocuments * n + its position in the entry`, and its entry. */
 export type HitRow = {
-  place: number
+  document: number
   id: string
   at: string
   checksum: number
@@ -64,8 +64,8 @@ export function waitingHits(rows: Iterable<HitRow>, { owner, query, terms, below
   const hits: HitRow[] = []
   for (const row of rows) {
     for (const [i, document] of [...documentsIn(owner, row).entries()].toReversed()) {
-      if (row.place + i >= below || !filters.every((filter) => document.filters.includes(filter))) continue
-      if (matchesAll(terms, document.text)) hits.push({ ...row, place: row.place + i })
+      if (row.document + i >= below || !filters.every((filter) => document.filters.includes(filter))) continue
+      if (matchesAll(terms, document.text)) hits.push({ ...row, document: row.document + i })
     }
     if (hits.length >= most) return hits.slice(0, most)
   }
@@ -76,10 +76,10 @@ export function pageOfHits(rows: readonly HitRow[], size: number, terms: readonl
   return pageOf(
     rows,
     size,
-    (row) => [row.place],
+    (row) => [row.document],
     (row) => {
       const documents = documentsOf(readMessage(row.id, row.checksum, row.message))
-      const document = documents[row.place % maxDocuments] ?? { kind: 'user', text: '' }
+      const document = documents[row.document % maxDocuments] ?? { kind: 'user', text: '' }
       return hitOf({ ...row, conversationId: row.conversation_id, entryId: row.id }, document, terms)
     },
   )

@@ -8,7 +8,7 @@ import { uuidv7 } from '../ids.ts'
 import {
   checkOwner,
   cleanLabels,
-  givenId,
+  checkId,
   jsonText,
   plainText,
   prepareEntry,
@@ -28,7 +28,7 @@ export interface ConversationValues {
 export function conversationValues(owner: string, fields: NewConversation, now: number): ConversationValues {
   checkOwner(owner)
   return {
-    id: givenId(fields.id, now),
+    id: checkId(fields.id, now),
     at: fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation'),
     title: fields.title === undefined ? null : plainText(fields.title),
     settings: jsonText(fields.settings ?? {}, 'The settings'),
@@ -50,7 +50,7 @@ export const cutClientBody = bodyCutter()
 
 export function exchangeValues(conversationId: string, exchange: NewExchange, now: number): ExchangeValues {
   return {
-    id: givenId(exchange.id, now),
+    id: checkId(exchange.id, now),
     notes: jsonText(exchange.notes ?? [], 'The notes'),
     blob: cutBody(conversationId, exchange.body),
     startedAt: new Date(now).toISOString(),
@@ -106,25 +106,25 @@ export interface ArchivedRow {
   tokens?: number[]
 }
 
-/** All rows of an archive but its conversation and entries. `place` returns the number of an entry. */
+/** All rows of an archive but its conversation and entries. `numberOf` returns the number of an entry. */
 export function archivedRows(
   { branches, exchanges, toolRuns, overlays }: Archive,
   conversation: number,
-  place: (entryId: string) => number,
+  numberOf: (entryId: string) => number,
   now: number,
 ): ArchivedRow[] {
   return [
     ...branches.map(({ name, entryId }): ArchivedRow => ({
       table: 'branches',
-      values: { conversation, name: plainText(name), entry: place(entryId) },
+      values: { conversation, name: plainText(name), entry: numberOf(entryId) },
     })),
     ...exchanges.map((one): ArchivedRow => ({
       table: 'exchanges',
       values: {
-        id: givenId(one.id, now),
+        id: checkId(one.id, now),
         conversation,
-        based_on: place(one.basedOn),
-        reply: one.replyEntryId ? place(one.replyEntryId) : null,
+        based_on: numberOf(one.basedOn),
+        reply: one.replyEntryId ? numberOf(one.replyEntryId) : null,
         outcome: one.outcome,
         provider: one.provider,
         protocol: one.protocol,
@@ -146,8 +146,8 @@ export function archivedRows(
       values: {
         conversation,
         call_id: run.callId,
-        entry: place(run.entryId),
-        result: run.resultEntryId ? place(run.resultEntryId) : null,
+        entry: numberOf(run.entryId),
+        result: run.resultEntryId ? numberOf(run.resultEntryId) : null,
         name: run.name,
         args_sha256: run.argsSha256,
         idempotency_key: run.idempotencyKey,
@@ -161,9 +161,9 @@ export function archivedRows(
     ...overlays.map((overlay): ArchivedRow => ({
       table: 'overlays',
       values: {
-        id: givenId(overlay.id, now),
+        id: checkId(overlay.id, now),
         conversation,
-        entry: place(overlay.entryId),
+        entry: numberOf(overlay.entryId),
         kind: overlay.kind,
         undone: overlay.undone,
         at: overlay.at,

@@ -11,7 +11,7 @@ import { idTaken } from '../store-errors.ts'
 import type { Connection } from './connection.ts'
 import { insertConversation, insertUnique, mustHave, writable, type WritableRow } from './conversations.ts'
 import { deleteConversation } from './delete.ts'
-import { appendEntry, placeOf } from './entries.ts'
+import { appendEntry, findEntry } from './entries.ts'
 import { importingFor } from './search-index.ts'
 
 /** Written in one transaction, in a few milliseconds. */
@@ -87,7 +87,7 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
 }
 
 function placesIn(db: Connection, conversation: WritableRow): (entryId: string) => number {
-  return (entryId) => placeOf(db, conversation, entryId).n
+  return (entryId) => findEntry(db, conversation, entryId).n
 }
 
 /** The last step: now it is there, and complete. */

@@ -1,10 +1,12 @@
+// Branches in SQLite: the head, and names for entries.
+
 import { plainText } from '../new-entry.ts'
 import { toBranches, type BranchRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { mustHave, writable } from './conversations.ts'
-import { placeOf } from './entries.ts'
+import { findEntry } from './entries.ts'
 
 export function branchMethods(db: Connection): Branches {
   return {
@@ -22,7 +24,7 @@ export function branchMethods(db: Connection): Branches {
           if (!named) throw notFound('branch', to.branch)
           head = named.entry
         } else if (to.entryId !== null) {
-          head = placeOf(db, conversation, to.entryId).n
+          head = findEntry(db, conversation, to.entryId).n
         }
         db.run('UPDATE conversations SET head = ?, branch = ? WHERE n = ?', head, branch, conversation.n)
         return mustHave(db, owner, conversationId)
@@ -31,7 +33,7 @@ export function branchMethods(db: Connection): Branches {
     async branches(owner, conversationId) {
       const rows = await db.read(() =>
         db.all<BranchRow<number>>(
-          `SELECT b.name, e.id, e.depth, e.at, c.branch IS b.name AND c.head IS e.n AS current, 0 AS place
+          `SELECT b.name, e.id, e.depth, e.at, c.branch IS b.name AND c.head IS e.n AS current, 0 AS position
            FROM conversations c JOIN branches b ON b.conversation = c.n JOIN entries e ON e.n = b.entry
            WHERE c.id = ?1 AND c.owner = ?2
            UNION ALL
@@ -51,7 +53,7 @@ export function branchMethods(db: Connection): Branches {
     nameBranch: (owner, conversationId, name, entryId, write) =>
       db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n } = placeOf(db, conversation, entryId)
+        const { n } = findEntry(db, conversation, entryId)
         const clean = plainText(name)
         db.run(
           `INSERT INTO branches (conversation, name, entry) VALUES (?, ?, ?)

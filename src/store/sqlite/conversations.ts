@@ -1,3 +1,5 @@
+// Conversations in SQLite, and the check that precedes every write: whether the writer may write.
+
 import type { SQLInputValue } from 'node:sqlite'
 import type { Conversation } from '../../core/log.ts'
 import { checkWriter } from '../fence.ts'

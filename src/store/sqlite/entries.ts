@@ -1,6 +1,9 @@
+// Entries in SQLite: appending them, and reading paths and trees.
+
 import type { Entry } from '../../core/log.ts'
 import { isTimeToIndex } from '../search/hits.ts'
-import { messageOf, prepareEntry, type PathEnd, type PreparedEntry } from '../new-entry.ts'
+import { messageOf, prepareEntry, type PreparedEntry } from '../new-entry.ts'
+import type { PathEnd } from '../sql/path.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
@@ -84,7 +87,7 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   const { head_id: head } = conversation
   const parentId = entry.parentId === undefined ? head : entry.parentId
   if (entry.head === 'advance' && parentId !== head) throw headMoved(conversation.id, parentId, head)
-  const parent = parentId === null ? undefined : placeOf(db, conversation, parentId)
+  const parent = parentId === null ? undefined : findEntry(db, conversation, parentId)
   const depth = parent ? parent.depth + 1 : 0
   const n = insertUnique(
     () =>
@@ -115,7 +118,7 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
 const documentsGuess = 1
 
 /** The number of an entry of the conversation, by its id. */
-export function placeOf(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {
+export function findEntry(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {
   const { head, head_id, head_depth } = conversation
   if (entryId === head_id && head !== null && head_depth !== null) return { n: head, depth: head_depth }
   const found = db.get<{ n: number; depth: number }>(
@@ -131,17 +134,17 @@ function moveHead(
   db: Connection,
   conversation: WritableRow,
   entry: PreparedEntry,
-  place: { n: number; depth: number; parentId: string | null },
+  position: { n: number; depth: number; parentId: string | null },
 ): void {
   if (entry.head !== 'stay') {
-    if (place.parentId !== conversation.head_id) conversation.branch = null
-    conversation.head = place.n
+    if (position.parentId !== conversation.head_id) conversation.branch = null
+    conversation.head = position.n
     conversation.head_id = entry.id
-    conversation.head_depth = place.depth
+    conversation.head_depth = position.depth
     if (conversation.branch !== null) {
       db.run(
         'UPDATE branches SET entry = ? WHERE conversation = ? AND name = ?',
-        place.n,
+        position.n,
         conversation.n,
         conversation.branch,
       )

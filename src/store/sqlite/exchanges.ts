@@ -1,3 +1,5 @@
+// Exchanges in SQLite: requests, their outcomes and journals, and the usage by day and model.
+
 import type { Exchange } from '../../core/log.ts'
 import { jsonText } from '../new-entry.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
@@ -11,7 +13,7 @@ import type { Exchanges, Write } from '../store.ts'
 import { storeBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
-import { appendEntry, placeOf } from './entries.ts'
+import { appendEntry, findEntry } from './entries.ts'
 import { putAll } from './records.ts'
 
 export function exchangeMethods(db: Connection): Exchanges {
@@ -26,7 +28,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
       const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n } = placeOf(db, conversation, basedOn)
+        const { n } = findEntry(db, conversation, basedOn)
         storeBlob(db, conversation.n, blob)
         insertUnique(
           () =>
@@ -77,7 +79,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
            WHERE n = ?`,
           end.outcome,
           endedAt,
-          entry ? placeOf(db, conversation, entry.id).n : null,
+          entry ? findEntry(db, conversation, entry.id).n : null,
           cost,
           usage,
           failure,

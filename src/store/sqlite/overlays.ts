@@ -1,23 +1,25 @@
+// Overlays in SQLite: decisions about what is sent.
+
 import type { Overlay } from '../../core/log.ts'
-import { givenId, jsonText } from '../new-entry.ts'
+import { checkId, jsonText } from '../new-entry.ts'
 import { toOverlay, type OverlayRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
 import { idTaken, notFound } from '../store-errors.ts'
 import type { Overlays } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { insertUnique, writable } from './conversations.ts'
-import { placeOf } from './entries.ts'
+import { findEntry } from './entries.ts'
 
 export function overlayMethods(db: Connection): Overlays {
   return {
     async addOverlay(owner, conversationId, overlay, write) {
       const now = db.options.now()
-      const id = givenId(overlay.id, now)
+      const id = checkId(overlay.id, now)
       const data = jsonText(overlay.data, 'The overlay')
       const at = new Date(now).toISOString()
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n } = placeOf(db, conversation, overlay.entryId)
+        const { n } = findEntry(db, conversation, overlay.entryId)
         insertUnique(
           () =>
             db.run(

@@ -3,8 +3,8 @@
 
 import type { SQLOutputValue } from 'node:sqlite'
 import type { Entry } from '../../core/log.ts'
-import { byDepth, isLine, isWhole, outlinedEntries, wholePath } from '../new-entry.ts'
-import type { OutlinedRow, PathEnd, PathRow } from '../new-entry.ts'
+import { byDepth, isLine, isWhole, outlinedEntries, wholePath } from '../sql/path.ts'
+import type { OutlinedRow, PathEnd, PathRow } from '../sql/path.ts'
 import { inSlices } from '../../core/slices.ts'
 import type { Connection } from './connection.ts'
 

@@ -2,7 +2,7 @@
 
 import { asFailure, SynapseError, type Failure } from '../../core/error.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { givenId, jsonText } from '../new-entry.ts'
+import { checkId, jsonText } from '../new-entry.ts'
 import { toRecord, toStreamPage, type EventsRow, type RecordRow, type StreamRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
@@ -54,7 +54,7 @@ export function recordMethods(db: Connection): Records & Streams {
       }),
 
     openStream(owner, conversationId, streamId) {
-      const id = givenId(streamId, db.options.now())
+      const id = checkId(streamId, db.options.now())
       return db.write(() => {
         const conversation = conversationNumber(db, owner, conversationId)
         const found = db.get<StreamRow>('SELECT * FROM streams WHERE id = ?', id)
@@ -121,7 +121,7 @@ export function putAll(db: Connection, records: readonly NewRecord[]): StoredRec
 /** Expired records are gone already. */
 function put(db: Connection, record: NewRecord, conversation: number | null, now: string): StoredRecord {
   const { owner, kind, conversationId, version: expected } = record
-  const id = givenId(record.id, db.options.now())
+  const id = checkId(record.id, db.options.now())
   const data = jsonText(record.data, 'The record')
   const expires = record.expiresAt === undefined ? null : isoTime(record.expiresAt, 'The end of a record')
   if (expected !== undefined && expected !== (find(db, owner, kind, id)?.version ?? 0)) throw recordChanged(kind, id)

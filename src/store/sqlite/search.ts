@@ -51,7 +51,7 @@ function conditionValues({ owner, query, after, before }: Wanted): (string | nul
 /** CROSS JOIN makes the last entries the outer table: otherwise all conversations of the owner would be scanned. */
 function waitingRows(db: Connection, upto: number, wanted: Wanted): HitRow[] {
   return db.all<HitRow>(
-    `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM entries e CROSS JOIN conversations c ON c.n = e.conversation
+    `SELECT e.n * ${maxDocuments} AS document, ${columns} FROM entries e CROSS JOIN conversations c ON c.n = e.conversation
      WHERE e.n > ? AND ${condition} ORDER BY e.n DESC`,
     upto,
     ...conditionValues(wanted),
@@ -63,7 +63,7 @@ function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
   const filters = [...queryFilters(owner, query), ...labelFilter(db, owner, query)]
   // CROSS JOIN makes the index the outer table: it returns the newest first, and the rest is read for hits only.
   return db.all<HitRow>(
-    `SELECT s.rowid AS place, ${columns} FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
+    `SELECT s.rowid AS document, ${columns} FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
      CROSS JOIN conversations c ON c.n = e.conversation
      WHERE search MATCH ? AND s.rowid < ? AND ${condition} ORDER BY s.rowid DESC LIMIT ? + 0`,
     `filters : (${filters.join(' AND ')}) AND text : (${matchText(terms)})`,

@@ -1,9 +1,11 @@
+// What providers store of a conversation, in SQLite.
+
 import { toState, type StateRow } from '../sql/rows.ts'
 import { stateValues } from '../sql/values.ts'
 import type { States } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { writable } from './conversations.ts'
-import { placeOf } from './entries.ts'
+import { findEntry } from './entries.ts'
 
 export function stateMethods(db: Connection): States {
   return {
@@ -11,7 +13,7 @@ export function stateMethods(db: Connection): States {
       const { state, ends } = stateValues(conversationId, given, db.options.now())
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n } = placeOf(db, conversation, state.covers)
+        const { n } = findEntry(db, conversation, state.covers)
         db.run(
           `INSERT INTO states (id, conversation, covers, provider, protocol, kind, ref, expires_at, at)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,21 +1,23 @@
+// Tool runs in SQLite: the start of each tool, and its result.
+
 import { prepareEntry } from '../new-entry.ts'
 import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
-import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
+import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
 import type { Connection } from './connection.ts'
 import { writable } from './conversations.ts'
-import { appendEntry, placeOf } from './entries.ts'
+import { appendEntry, findEntry } from './entries.ts'
 
 export function toolMethods(db: Connection): ToolRuns {
   return {
     startTool: (owner, conversationId, run, write) =>
       db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const { n: entry } = placeOf(db, conversation, run.entryId)
+        const { n: entry } = findEntry(db, conversation, run.entryId)
         const before = find(db, conversation.n, run.callId)
         if (before) {
-          mayStartAgain(toToolRun(before), run)
+          checkToolRestart(toToolRun(before), run)
           db.run('UPDATE tool_runs SET starts = starts + 1 WHERE n = ?', before.n)
           return toToolRun({ ...before, starts: before.starts + 1 })
         }
@@ -49,7 +51,7 @@ export function toolMethods(db: Connection): ToolRuns {
           'UPDATE tool_runs SET outcome = ?, ended_at = ?, result = ? WHERE n = ?',
           outcome,
           endedAt,
-          placeOf(db, conversation, entry.id).n,
+          findEntry(db, conversation, entry.id).n,
           run.n,
         )
         return { run: toToolRun({ ...run, outcome, ended_at: endedAt, result: entry.id }), entry }

@@ -105,10 +105,10 @@ interface Fragment {
 }
 
 function readFragment(fragment: JsonObject): Fragment {
-  const { index, id: givenId, type: givenType, function: fn, custom, ...rest } = fragment
+  const { index, id: checkId, type: givenType, function: fn, custom, ...rest } = fragment
   const inner = isObject(fn) ? fn : isObject(custom) ? custom : {}
   const { name, arguments: given, input, ...innerRest } = inner
-  const id = presentText(givenId)
+  const id = presentText(checkId)
   const type = presentText(givenType) ?? (isObject(custom) ? 'custom' : undefined)
   const value = given ?? input
   return {
