@@ -70,9 +70,10 @@ interface Learned {
   overlays?: KnownOverlays
 }
 
-/** `entryId`: of the reply; absent if nothing arrived. */
+/** `basedOn`: the entry that the request ends with. `entryId`: of the reply; absent if it has no content. */
 export type RecordsOf = (end: {
   exchangeId: string
+  basedOn: string
   outcome: ExchangeEnd['outcome']
   reply: Reply
   entryId?: string

@@ -112,6 +112,17 @@ test('a conversation of another owner is not found', async (t) => {
   await assert.rejects(clientAt(url, b?.key).responses.create(body), { status: 404 })
 })
 
+test('a request that names a response and a conversation is refused with the code of the API', async (t) => {
+  const { url } = await serving(t)
+  const body = {
+    model: 'mistral/mistral-large-latest',
+    input: 'Hi',
+    conversation: 'conv_a',
+    previous_response_id: 'resp_a',
+  }
+  await assert.rejects(clientAt(url).responses.create(body), { status: 400, code: 'mutually_exclusive_parameters' })
+})
+
 test('only what runs in the background can be cancelled', async (t) => {
   const { url } = await serving(t)
   const openai = clientAt(url)

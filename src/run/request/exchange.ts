@@ -106,6 +106,7 @@ async function attempt(
   const entryId = reply.parts.length > 0 ? uuidv7() : undefined
   const records = await run.recordsOf?.({
     exchangeId: opened.id,
+    basedOn,
     outcome,
     reply,
     ...(entryId !== undefined && { entryId }),

@@ -2,7 +2,7 @@
 // the options.
 
 import type { Note } from '../../core/context.ts'
-import { asFailure, badInput } from '../../core/error.ts'
+import { asFailure, badInput, SynapseError } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
@@ -117,7 +117,9 @@ function refuseUnsupported(body: JsonObject): void {
   if (typeof candidates === 'number' && candidates > 1) throw badInput('generationConfig.candidateCount must be 1.')
   if (body.background === true) throw badInput('background is not supported: wait for the answer, or stream it.')
   if (body.previous_response_id && body.conversation) {
-    throw badInput('previous_response_id and conversation cannot be used together: name one of them.')
+    const message =
+      "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."
+    throw new SynapseError({ kind: 'bad-input', code: 'mutually_exclusive_parameters', message })
   }
 }
 

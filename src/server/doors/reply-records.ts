@@ -1,6 +1,7 @@
 // The records by which later requests find a reply, and the client request that it answers. They are written together
 // with the reply, so that a killed server has both or neither.
 
+import type { JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { ExchangeEnd } from '../../store/store.ts'
@@ -20,6 +21,8 @@ interface WrittenReply {
 export interface RecordsOfRun {
   ofRequest(exchangeId: string, bodySha256: string): NewRecord
   ofReply(written: WrittenReply): NewRecord[]
+  /** Of a reply without content. `entryId`: of the message that it answers. */
+  ofEmptyReply(written: Omit<WrittenReply, 'outcome'>): NewRecord[]
   /** The client's id of the reply, if its API has one. */
   responseId(): string | undefined
 }
@@ -43,22 +46,28 @@ export function recordsOfRun(
     },
 
     ofReply({ entryId, exchangeId, outcome, reply }) {
-      const id = response?.isStored ? responseId() : undefined
-      const about = response?.about(exchangeId)
       // An answer that the client has cut off itself is not the answer to its next request.
       const whole = outcome === 'done' ? delivery : undefined
       const replyId = responseId() ?? whole?.replyId ?? ''
       return [
         ...(whole ? [whole.record({ conversationId, entryId, exchangeId, replyId })] : []),
-        ...replyRecords(owner, { conversationId, entryId }, reply, {
-          hash,
-          exchangeId,
-          session: request.session,
-          passedBy: isPassed() ? verbatim?.provider : undefined,
-          ...(id !== undefined && { responseId: id }),
-          ...(about && { response: JSON.parse(JSON.stringify(about)) }),
-        }),
+        ...found({ entryId, exchangeId, reply }),
       ]
     },
+
+    ofEmptyReply: (written) => found(written, { stop: { ...written.reply.stop } }),
+  }
+
+  function found({ entryId, exchangeId, reply }: Omit<WrittenReply, 'outcome'>, more: JsonObject = {}): NewRecord[] {
+    const id = response?.isStored ? responseId() : undefined
+    const about = response?.about(exchangeId)
+    return replyRecords(owner, { conversationId, entryId }, reply, {
+      hash,
+      exchangeId,
+      session: request.session,
+      passedBy: isPassed() ? verbatim?.provider : undefined,
+      ...(id !== undefined && { responseId: id }),
+      ...(about && { response: { ...(JSON.parse(JSON.stringify(about)) as JsonObject), ...more } }),
+    })
   }
 }

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Reply, Stop } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -32,7 +33,7 @@ export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): s
 export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<globalThis.Response> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
-  const reply = await replyAt(store, owner, textIn(data, 'entryId'))
+  const reply = emptyReply(data) ?? (await replyAt(store, owner, textIn(data, 'entryId')))
   if (!reply) throw gone(replies, id)
   const exchange = await store.exchange(owner, textIn(data, 'exchangeId'))
   const profile = {
@@ -46,6 +47,13 @@ export async function storedResponse(replies: Replies, id: string, stream: boole
   const conversationId = textIn(data, 'conversationId')
   const replying = { wire, service: await loadService(wire), profile }
   return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream })
+}
+
+/** A reply without content has no entry. */
+function emptyReply({ stop }: JsonObject): Reply | undefined {
+  if (!isObject(stop)) return undefined
+  const origin = { protocol: '', provider: '', model: '' }
+  return { role: 'assistant', parts: [], native: [], origin, stop: stop as unknown as Stop }
 }
 
 /** Only the id is deleted: the conversation stays, and is deleted like any other. */

@@ -144,7 +144,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     },
   )
     .then(async (end): Promise<DoorEnd> => {
-      const reply = shownReply(seen.replies, isHidden)
+      const reply = shownReply(seen.replies, isHidden) ?? seen.empty
       await settle(options, { store, place, records, seen }, end, reply)
       return { ...end, ...(reply && { reply }), ...(seen.usage && { replyUsage: seen.usage }) }
     })
@@ -166,9 +166,14 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   }
 
   /** A reply that is continued after a call that is answered here is not the answer yet. */
-  async function recordsOf({ exchangeId, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
+  async function recordsOf({ exchangeId, basedOn, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
     const bodySha256 = await storeBody()
     const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
+    if (entryId === undefined && outcome === 'done' && seen.replies.length === 0) {
+      seen.empty = reply
+      seen.entryId = seen.recordedId = basedOn
+      return [...asked, ...records.ofEmptyReply({ entryId: basedOn, exchangeId, reply })]
+    }
     const isKnown = outcome === 'done' || outcome === 'cancelled'
     const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
     if (entryId === undefined || !isKnown || !isAnswer) return asked
@@ -222,6 +227,7 @@ function note(seen: Seen, event: RunEvent): void {
     seen.exchangeId = event.exchangeId
     seen.notes = event.notes.length
   }
+  if (event.type === 'reply-event' && event.event.type === 'reply-end') seen.usage = event.event.usage
   if (event.type !== 'message') return
   seen.entryId = event.entryId
   if (event.message.role === 'assistant') {
@@ -237,6 +243,8 @@ interface Seen {
   /** The reply that was written together with its records. */
   recordedId?: string
   replies: Reply[]
+  /** The answer, if the model wrote nothing: it has a stop reason and a price, but no entry. */
+  empty?: Reply
   answered: number
   usage?: Usage | undefined
   exchangeId: string

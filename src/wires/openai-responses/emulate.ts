@@ -52,7 +52,9 @@ export const requestDefaults: JsonObject = {
 }
 
 function statusOf(reply: Reply): JsonObject {
-  const { reason, raw } = reply.stop
+  const { reason } = reply.stop
+  // Another wire's name for the same reason is none that clients of this one know.
+  const raw = reply.origin.protocol === protocolId ? reply.stop.raw : undefined
   switch (reason) {
     case 'length':
       return { status: 'incomplete', error: null, incomplete_details: { reason: raw ?? 'max_output_tokens' } }
