@@ -310,6 +310,9 @@ function codeOf(error: unknown): unknown {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (codeOf(error) === 'ENOENT') return 'there is no such program'
+  // The system also reports this for a missing program if a folder of PATH cannot be entered.
+  if (codeOf(error) === 'EACCES')
+    return 'permission denied; check that it is executable and that PATH has no forbidden folder'
   const { cause } = error
   return cause instanceof Error && error.message === 'fetch failed' ? cause.message : error.message
 }

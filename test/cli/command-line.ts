@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict'
 import { fork, spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { compileCache } from '../compile-cache.ts'
 import { bin } from '../installed.ts'
@@ -29,12 +29,24 @@ export interface Home {
   trust: (...variables: string[]) => Promise<void>
 }
 
+/** Without folders that cannot be entered: with one of them the system says of any missing program that it is forbidden. */
+const reachablePath = (process.env['PATH'] ?? '').split(delimiter).filter(isReachable).join(delimiter)
+
+function isReachable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** With a program, every command is a process that runs it. */
 export function newHome(t: TestContext, program?: string): Home {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const base = {
-    PATH: process.env['PATH'] ?? '',
+    PATH: reachablePath,
     NODE_COMPILE_CACHE: compileCache,
     HOME: folder,
     XDG_DATA_HOME: folder,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { newFolder } from '../config/folder.ts'
 import { faulty, packaged, root, using } from './using.ts'
@@ -20,7 +20,9 @@ function journalIn(t: TestContext): { journal: string; lines: (word: string) => 
 
 test('servers that do not start, die or say nothing do not hold up the one that works', async (t) => {
   const mcp = using(t, {
-    none: { command: 'no-such-program-anywhere', home: root },
+    // A folder of the user's PATH that cannot be entered would change the reason.
+    none: { command: 'no-such-program-anywhere', home: root, env: { PATH: dirname(process.execPath) } },
+    locked: { command: join(import.meta.dirname, 'faulty-server.ts'), home: root },
     dead: faulty('dies-at-start'),
     mute: faulty('silent', { connectTimeoutMs: 1500 }),
     gone: { url: 'http://127.0.0.1:9/mcp', home: root },
@@ -28,6 +30,7 @@ test('servers that do not start, die or say nothing do not hold up the one that 
   })
   await mcp.refresh()
   assert.match(mcp.problem('none') ?? '', /no such program/)
+  assert.match(mcp.problem('locked') ?? '', /permission denied; check that it is executable/)
   assert.match(mcp.problem('dead') ?? '', /no licence found/)
   assert.match(mcp.problem('mute') ?? '', /did not start within 1500 ms|timed out/i)
   assert.ok(mcp.problem('gone'))
