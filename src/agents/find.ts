@@ -29,11 +29,10 @@ export function findAgentFile(name: string, config: Config, cwd: string = proces
   const found = files.find((file) => agentName(file) === name)
   if (found) return found
   const known = files.map(agentName)
-  const there =
-    known.length > 0
-      ? `${shownPath(config.agentsDir)} has ${known.join(', ')}`
-      : `${shownPath(config.agentsDir)} has none`
-  throw badInput(`There is no agent "${name}"; ${there}.`)
+  const folder = shownPath(config.agentsDir)
+  const available =
+    known.length > 0 ? `those in ${folder} are ${known.join(', ')}` : `put one into ${folder}/${name}.yaml`
+  throw badInput(`There is no agent "${name}"; ${available}.`)
 }
 
 export function isAgentPath(name: string): boolean {

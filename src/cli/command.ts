@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
 
 export interface Command {
@@ -30,10 +31,19 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     const [problem = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
     // The last line of Node's message says what to write instead.
-    const instead = more.length > 0 ? ` ${more.at(-1)}` : '.'
-    throw badInput(`${problem.split('. ', 1)[0]}${instead} --help lists the options.`)
+    const instead = unknown === undefined ? (more.at(-1) ?? '') : nearestFlag(unknown, Object.keys(options))
+    const sentence = problem.split('. ', 1)[0]?.replace(/\.$/, '')
+    throw badInput(`${sentence}. ${instead && `${instead} `}--help lists the options.`)
   }
+}
+
+function nearestFlag(unknown: string, names: readonly string[]): string {
+  const [nearest] = names.toSorted((a, b) => editDistance(unknown, a) - editDistance(unknown, b))
+  const most = Math.min(2, Math.floor(unknown.length / 2))
+  const isNear = nearest !== undefined && editDistance(unknown, nearest) <= most
+  return isNear ? `Did you mean --${nearest}?` : ''
 }
 
 /** How a user starts Synapse: from the source of a clone, or installed. */

@@ -179,21 +179,21 @@ function lineOf([name, { about }]: [string, Named]): string {
 
 export async function main(argv: string[]): Promise<void> {
   const named = commandNamed(argv[0])
-  let left: number | undefined
+  let exitedWith: number | undefined
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (left !== undefined || (named?.finishes && error.code === 'EPIPE')) return
+    if (exitedWith !== undefined || (named?.finishes && error.code === 'EPIPE')) return
     // A reader such as `head` may close the pipe early; that is not an error.
-    left = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
-    if (left !== exitCode.ok) printError(`synapse: The output cannot be written: ${error.message}.\n`)
+    exitedWith = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
+    if (exitedWith !== exitCode.ok) printError(`synapse: The output cannot be written: ${error.message}.\n`)
     // An active answer is stopped as by Ctrl-C, which saves the partial reply.
-    if (!process.emit('SIGINT', 'SIGINT')) process.exit(left)
+    if (!process.emit('SIGINT', 'SIGINT')) process.exit(exitedWith)
   })
   // Messages on stderr may go unread.
   process.stderr.on('error', () => {})
   process.on('unhandledRejection', warnUnhandled)
   process.on('uncaughtException', warnUnhandled)
   const code = await run(argv, named)
-  process.exitCode = left ?? code
+  process.exitCode = exitedWith ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
   // What a tool has left open, or continues with although it was stopped, does not delay the exit.
   setTimeout(() => process.exit(), 1000).unref()
@@ -215,20 +215,21 @@ function commandNamed(name: string | undefined): Named | undefined {
 
 async function run(argv: string[], named: Named | undefined): Promise<number> {
   const [first, ...rest] = argv
-  const explained = first === 'help' ? commandNamed(rest[0]) : undefined
-  if (explained) return say((await explained.load()).usage)
-  if (first === '--help' || first === '-h' || first === 'help') return say(help.trimEnd())
+  if (first === '--help' || first === '-h') return say(help.trimEnd())
   try {
+    if (first === 'help') return say(await helpFor(rest[0]))
     if (named) {
       const command = await named.load()
       // What comes after "--" is for another program.
-      const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
-      return own.includes('--help') || own.includes('-h') ? say(command.usage) : await command.run(rest)
+      const ownArguments = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
+      return ownArguments.includes('--help') || ownArguments.includes('-h')
+        ? say(command.usage)
+        : await command.run(rest)
     }
-    const meant = mistyped(first) ?? (argv.length === 1 ? await subCommandOf(first) : undefined)
-    if (meant !== undefined) {
+    const suggestion = mistyped(first) ?? (argv.length === 1 ? await subCommandOf(first) : undefined)
+    if (suggestion !== undefined) {
       const ask = `To ask a model, quote the whole question, or write: synapse -- ${first}`
-      throw badInput(`Unknown command "${first}". Did you mean ${meant}? ${ask}`)
+      throw badInput(`Unknown command "${first}". Did you mean ${suggestion}? ${ask}`)
     }
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
@@ -237,6 +238,16 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
+}
+
+async function helpFor(name: string | undefined): Promise<string> {
+  if (name === undefined) return help.trimEnd()
+  const command = commandNamed(name)
+  if (command) return (await command.load()).usage
+  const suggestion = mistyped(name)
+  throw badInput(
+    `Unknown command "${name}". ${suggestion ? `Did you mean ${suggestion}?` : '"synapse --help" lists them.'}`,
+  )
 }
 
 /** A command with a similar name. A question costs money, so a typo must not become one. */

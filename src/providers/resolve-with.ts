@@ -135,7 +135,9 @@ function headersOf(
 function modelOf(row: ProviderRow, model: string | undefined): string {
   const name = model ?? row.defaultModel
   if (name) return name
-  throw badInput(`Name a model for ${row.id}, such as ${row.id}/<model>: which ones it has depends on the server.`)
+  throw badInput(
+    `Name a model for ${row.id}, such as ${row.id}/MODEL; "synapse models ${row.id} --live" lists those of your server.`,
+  )
 }
 
 function authOf(

@@ -172,19 +172,19 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
   })
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), (c) => {
-      const visit = {
+      const authorised = {
         request: c.req.raw,
         params: c.req.param(),
         principal: c.get('principal'),
         server: c.get('server'),
       }
-      return route.respond(visit)
+      return route.respond(authorised)
     })
   }
   // After all routes: the path exists, but not with this method.
-  for (const [path, there] of Map.groupBy(routes, ({ path }) => path)) {
+  for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) {
     app.all(honoPath(path), () => {
-      throw wrongMethod(there.map(({ method }) => method.toUpperCase()))
+      throw wrongMethod(ofPath.map(({ method }) => method.toUpperCase()))
     })
   }
   app.notFound(() => {
@@ -223,8 +223,8 @@ async function problemOf(store: Store): Promise<string | undefined> {
   if (outage) return `The database has been unreachable since ${outage.since}. Runs wait for it.`
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve(`The store has not answered within ${readyMs} ms.`), readyMs)
-  const look = (store.within?.(readyMs) ?? store).conversations('synapse:ready', { limit: 1 })
-  const answered = look.then(
+  const reading = (store.within?.(readyMs) ?? store).conversations('synapse:ready', { limit: 1 })
+  const answered = reading.then(
     () => undefined,
     (error: unknown) => `The store cannot be read (${asFailure(error).code ?? asFailure(error).kind}).`,
   )
@@ -240,6 +240,6 @@ function honoPath(path: string): string {
 }
 
 function wrongMethod(allowed: readonly string[]): Refusal {
-  const message = `This path supports only ${allowed.join(', ')}.`
+  const message = `This path supports only ${allowed.join(' and ')}.`
   return new Refusal(405, { kind: 'bad-input', message }, { allow: allowed.join(', ') })
 }

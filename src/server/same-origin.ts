@@ -6,7 +6,10 @@ import { SynapseError } from '../core/error.ts'
 
 export function checkHost(headers: Headers, names: readonly string[]): void {
   const name = nameIn(headers.get('host') ?? '')
-  if (!isOurs(name, names)) throw foreign(`This server does not accept the host name "${name.slice(0, 100)}".`)
+  if (isOurs(name, names)) return
+  throw foreign(
+    `This server does not accept the host name "${name.slice(0, 100)}": add it with "synapse serve --name".`,
+  )
 }
 
 /** For everything but the page itself, which may be linked to. */

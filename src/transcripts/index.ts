@@ -84,7 +84,7 @@ function formatById(id: string): TranscriptFormat {
 function parse(text: string): { value: Json; notes: Note[] } {
   try {
     return { value: JSON.parse(text) as Json, notes: [] }
-  } catch (error) {
+  } catch {
     const lines = text.split('\n')
     const values: Json[] = []
     for (const [index, line] of lines.entries()) {
@@ -94,8 +94,7 @@ function parse(text: string): { value: Json; notes: Note[] } {
       } catch {
         const isLast = lines.slice(index + 1).every((later) => later.trim() === '')
         if (isLast && values.length > 0) return { value: values, notes: [torn(index + 1)] }
-        const reason = error instanceof Error ? error.message : String(error)
-        throw values.length > 0 ? badInput(`Line ${index + 1} is not JSON.`) : badInput(`This is not JSON: ${reason}.`)
+        throw badInput(values.length > 0 ? `Line ${index + 1} is not JSON.` : 'This is not JSON, and not JSON Lines.')
       }
     }
     return { value: values, notes: [] }

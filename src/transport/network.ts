@@ -28,7 +28,7 @@ const reasons: readonly { codes: RegExp; kind: ErrorKind; words: string }[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
     kind: 'network',
-    words: 'the host name does not exist; check the base URL and the network',
+    words: 'the host name was not found; check the network and the base URL',
   },
   {
     codes: /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/,

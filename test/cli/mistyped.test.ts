@@ -31,6 +31,21 @@ test('a question stays a question: other words, quoted text, and what follows --
   }
 })
 
+test('a mistyped option, and help for a mistyped command, are refused with a suggestion', async (t) => {
+  const home = newHome(t)
+  for (const [argv, says] of [
+    [['--modle', 'x', 'hi'], /Unknown option '--modle'\. Did you mean --model\? --help lists the options\./],
+    [['--foo', 'hi'], /Unknown option '--foo'\. --help lists/],
+    [['help', 'serv'], /Unknown command "serv"\. Did you mean serve\?/],
+    [['help', 'nothing-like-it'], /"synapse --help" lists them/],
+  ] as const) {
+    const { code, out, err } = await home.synapse([...argv])
+    assert.equal(code, 2)
+    assert.equal(out, '')
+    assert.match(err, says)
+  }
+})
+
 test('a model is named without its provider', async (t) => {
   const { code, err } = await newHome(t).synapse(['--offline', '-m', 'claude-opus-5', 'Hello'])
   assert.equal(code, 0, err)

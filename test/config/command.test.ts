@@ -147,7 +147,10 @@ mcpServers: { hub: { url: "https://hub.example/mcp", headers: { Authorization: "
 test('agent commands name what is not there, and one wrong agent does not hide the others', async (t) => {
   const { synapse, folder, trust } = newHome(t)
   assert.match((await synapse(['agent', 'list'])).err, /No agents in agents/)
-  assert.match((await synapse(['agent', 'run', 'todo', 'hi'])).err, /There is no agent "todo"; agents has none\./)
+  assert.match(
+    (await synapse(['agent', 'run', 'todo', 'hi'])).err,
+    /There is no agent "todo"; put one into agents\/todo\.yaml\./,
+  )
   assert.equal((await synapse(['agent'])).code, 2)
   mkdirSync(join(folder, 'agents'))
   writeFileSync(join(folder, 'agents', 'good.yaml'), 'name: good\nmodel: openai\n')

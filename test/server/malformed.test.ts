@@ -96,7 +96,10 @@ test('a path that does not support a method lists the supported ones', async (t)
   assert.equal(answer.status, 405)
   assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['DELETE', 'GET', 'PATCH'])
   assert.deepEqual(await answer.json(), {
-    error: { kind: 'bad-input', message: `This path supports only ${answer.headers.get('allow')}.` },
+    error: {
+      kind: 'bad-input',
+      message: `This path supports only ${answer.headers.get('allow')?.replaceAll(', ', ' and ')}.`,
+    },
   })
   assert.equal((await api('DELETE', '/api/search')).status, 405)
   assert.equal((await api('POST', '/api/nothing')).status, 404)

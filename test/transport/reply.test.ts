@@ -413,7 +413,7 @@ describe('a provider that cannot be reached', () => {
   })
 
   const thrown: [string, string, RegExp][] = [
-    ['ENOTFOUND', 'network', /host name does not exist/],
+    ['ENOTFOUND', 'network', /host name was not found/],
     ['UND_ERR_CONNECT_TIMEOUT', 'timeout', /too long/],
     ['CERT_HAS_EXPIRED', 'network', /certificate/],
     ['HPE_INVALID_CONSTANT', 'malformed-reply', /does not speak HTTP/],
