@@ -55,7 +55,7 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
   return agent
 
   async function agentOf(file: AgentFile): Promise<Agent> {
-    const own = await moduleTools(file)
+    const toolsByModule = await moduleTools(file)
     const names = serversOf(file)
     return {
       name: file.name,
@@ -64,7 +64,9 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
       async settings() {
         await servers?.refresh(names)
         for (const name of names) await askAboutChanges(name)
-        const tools = file.tools.flatMap((source) => ('mcp' in source ? served(source) : (own.get(source) ?? [])))
+        const tools = file.tools.flatMap((source) =>
+          'mcp' in source ? served(source) : (toolsByModule.get(source) ?? []),
+        )
         // Agents may hand over to each other in a cycle: all of them are open by now.
         const handoffs = file.handoffs.flatMap((one) => agents.get(one) ?? [])
         return { ...file.settings, tools: eachOnce(tools), ...(handoffs.length > 0 && { handoffs }) }
@@ -94,8 +96,8 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
     if (away !== undefined) onNote({ kind: 'dropped', what: `MCP server ${source.mcp}`, why: away, rule: 'mcp' })
     const offered = servers?.tools(source.mcp) ?? []
     const short = (tool: { name: string }) => tool.name.slice(source.mcp.length + 2)
-    const there = [...offered, ...(servers?.changed(source.mcp) ?? [])]
-    const missing = source.only?.filter((name) => !there.some((tool) => short(tool) === name)) ?? []
+    const listed = [...offered, ...(servers?.changed(source.mcp) ?? [])]
+    const missing = source.only?.filter((name) => !listed.some((tool) => short(tool) === name)) ?? []
     for (const name of away === undefined ? missing : []) {
       onNote({
         kind: 'dropped',
@@ -121,7 +123,7 @@ function serversOf(file: AgentFile): string[] {
 
 async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
   const loaded = new Map<ToolSource, Tool[]>()
-  const taken = new Set<string>()
+  const usedNames = new Set<string>()
   for (const source of file.tools) {
     if (!('module' in source)) continue
     const tools = await toolsOfModule(source.module).catch((error: unknown) => {
@@ -133,9 +135,9 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
       throw file.problem([...source.at, 'only'], `there is no tool "${missing}"; the module has ${names.join(', ')}`)
     }
     const wanted = tools.filter((tool) => source.only?.includes(tool.name) ?? true)
-    const twice = wanted.find((tool) => taken.has(tool.name))
-    if (twice) throw file.problem(source.at, `there are two tools named ${twice.name}`)
-    for (const tool of wanted) taken.add(tool.name)
+    const duplicate = wanted.find((tool) => usedNames.has(tool.name))
+    if (duplicate) throw file.problem(source.at, `there are two tools named ${duplicate.name}`)
+    for (const tool of wanted) usedNames.add(tool.name)
     loaded.set(source, asking(source, wanted))
   }
   return loaded

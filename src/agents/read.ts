@@ -97,18 +97,18 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
     if (provider === undefined) return []
     const row = config.rows.find(({ id }) => id === provider)
     if (!row) {
-      const says = modelNameProblem(ref ?? '', config.rows, config.aliases)
-      return says === undefined ? [] : [file.problem(path, says)]
+      const problem = modelNameProblem(ref ?? '', config.rows, config.aliases)
+      return problem === undefined ? [] : [file.problem(path, problem)]
     }
     const hasModel = ref?.includes('/') || row.defaultModel !== undefined
     if (!hasModel) return [file.problem(path, `${provider} has no default model; write ${provider}/MODEL`)]
     const isMain = path[0] === 'model' || path[0] === 'provider'
     if (isMain && entry.protocol !== undefined && !row.wires.some(({ protocol }) => protocol === entry.protocol)) {
-      const spoken = row.wires.map(({ protocol }) => protocol).join(' and ')
+      const supported = row.wires.map(({ protocol }) => protocol).join(' and ')
       return [
         file.problem(
           ['protocol'],
-          `${provider} does not support ${JSON.stringify(entry.protocol)}; it supports ${spoken}`,
+          `${provider} does not support ${JSON.stringify(entry.protocol)}; it supports ${supported}`,
         ),
       ]
     }
@@ -125,8 +125,9 @@ function toolProblems(file: YamlFile, tools: readonly ToolSource[], config: Conf
     if ('mcp' in source) {
       if (Object.hasOwn(config.mcpServers, source.mcp)) return []
       const known = Object.keys(config.mcpServers)
-      const there = known.length > 0 ? `synapse.yaml has ${known.join(', ')}` : 'mcpServers in synapse.yaml names none'
-      return [file.problem([...source.at, 'mcp'], `there is no MCP server "${source.mcp}"; ${there}`)]
+      const available =
+        known.length > 0 ? `synapse.yaml has ${known.join(', ')}` : 'mcpServers in synapse.yaml names none'
+      return [file.problem([...source.at, 'mcp'], `there is no MCP server "${source.mcp}"; ${available}`)]
     }
     if (existsSync(source.module) && statSync(source.module).isFile()) return []
     return [file.problem(source.at, `there is no file ${shownPath(source.module)}`)]

@@ -141,9 +141,9 @@ export function openToolbox(options: ToolboxOptions = {}): Toolbox {
   return {
     tools() {
       const offered = usual()
-      const own = [...offered, ...builtIn.filter((tool) => !offered.includes(tool))]
+      const builtInTools = [...offered, ...builtIn.filter((tool) => !offered.includes(tool))]
       return [
-        ...own.map((tool) => ({ tool, source: 'built-in', usual: offered.includes(tool) })),
+        ...builtInTools.map((tool) => ({ tool, source: 'built-in', usual: offered.includes(tool) })),
         ...serverNames.flatMap((name) => served(parts, name).map((one) => ({ ...one, usual: false }))),
       ]
     },
@@ -181,10 +181,10 @@ function check(parts: Parts, { agent, tools = [], folder }: ToolChoice): void {
   builtInFor(parts, folder)
   const file = agent === undefined ? undefined : agentNamed(options, agent)
   const hasModules = file?.tools.some((source) => 'module' in source) === true
-  const own = [...usual(), ...builtIn].map(({ name }) => name)
-  const unknown = tools.find((name) => !own.includes(name) && serverOf(parts, name) === undefined)
+  const builtInNames = [...usual(), ...builtIn].map(({ name }) => name)
+  const unknown = tools.find((name) => !builtInNames.includes(name) && serverOf(parts, name) === undefined)
   if (unknown === undefined || hasModules) return
-  const known = [...own, ...serverNames.map((name) => `${name} (MCP server)`)].join(', ') || 'none'
+  const known = [...builtInNames, ...serverNames.map((name) => `${name} (MCP server)`)].join(', ') || 'none'
   throw badInput(`There is no tool "${unknown}". The tools are: ${known}.`)
 }
 
@@ -194,9 +194,9 @@ async function choose(parts: Parts, { model, agent, tools: names, folder }: Tool
   if (!names) return { offered: agent === undefined ? usual(model).map(asBuiltIn) : ofAgent, absent: [] }
   const others = names.filter((name) => !ofAgent.some(({ tool }) => tool.name === name))
   await connect(parts, [...new Set(others.flatMap((name) => serverOf(parts, name) ?? []))])
-  const own = [...usual(), ...builtInFor(parts, folder)].map(asBuiltIn)
+  const builtInTools = [...usual(), ...builtInFor(parts, folder)].map(asBuiltIn)
   const found = names.map((name) => {
-    const one = [...ofAgent, ...own].find(({ tool }) => tool.name === name)
+    const one = [...ofAgent, ...builtInTools].find(({ tool }) => tool.name === name)
     if (one) return [one]
     const server = serverOf(parts, name)
     const all = server === undefined ? [] : served(parts, server)

@@ -44,12 +44,12 @@ export async function openChatSession(values: SessionFlags): Promise<ChatSession
     const stored = await storedConversation(local, values, agent?.agent.name)
     agent ??= await agentOf(stored, values, local)
     const id = stored?.id ?? uuidv7()
-    const own = agent && {
+    const agentSetup = agent && {
       file: agent.bound.file,
       config: agent.config,
       settings: withBinding(await agent.agent.settings(), agent, local, id),
     }
-    const setup = await sessionSettings(values, local, { id, stored, agent: own })
+    const setup = await sessionSettings(values, local, { id, stored, agent: agentSetup })
     ;({ toolbox } = setup)
     const { settings, offline, rows } = setup
     // Checked before anything is written: a wrong name or a missing key leaves no empty conversation behind.
@@ -108,8 +108,8 @@ async function storedConversation(
   if (values.conversation !== undefined) return local.find(values.conversation)
   if (!values.continue) return undefined
   // An agent without a conversation takes over the last one.
-  const own = await local.last(({ settings }) => agent === undefined || settings['agent'] === agent)
-  const found = own ?? (await local.last(() => true))
+  const ofAgent = await local.last(({ settings }) => agent === undefined || settings['agent'] === agent)
+  const found = ofAgent ?? (await local.last(() => true))
   if (found) return found
   throw badInput('There is no conversation to continue yet. Leave out -c to start one.')
 }
@@ -124,20 +124,20 @@ export async function conversationOrigin(
   agent: BoundAgent | undefined,
   confirm: (question: string) => Promise<boolean | undefined> = askYesOrNo,
 ): Promise<JsonObject> {
-  const here = realpathSync(process.cwd())
+  const folder = realpathSync(process.cwd())
   const previous = isObject(stored?.settings['origin']) ? stored.settings['origin'] : {}
   const origin: JsonObject = { ...previous, ...(agent && { agent }) }
-  if (!stored) return { ...origin, folder: here }
+  if (!stored) return { ...origin, folder }
   const host = setup.offline ? undefined : await hostOfFolder(setup)
   if (host === undefined || isInside(previous['folder'], setup.config?.file)) return origin
-  const where = typeof previous['folder'] === 'string' ? `in ${previous['folder']}` : 'in an unknown folder'
-  const line = `This conversation was started elsewhere (${where}); its history is sent to ${host}, as set in ${setup.config?.file}.`
-  const { isInteractive, tell } = await import('./trusted.ts')
+  const startedIn = typeof previous['folder'] === 'string' ? `in ${previous['folder']}` : 'in an unknown folder'
+  const line = `This conversation was started elsewhere (${startedIn}); its history is sent to ${host}, as set in ${setup.config?.file}.`
+  const { isInteractive, printNotice } = await import('./trusted.ts')
   if (!isInteractive()) {
-    tell([line])
+    printNotice([line])
     return origin
   }
-  if (await confirm(`${neutral(line)} Continue? [y/N] `)) return { ...origin, folder: here }
+  if (await confirm(`${neutral(line)} Continue? [y/N] `)) return { ...origin, folder }
   throw badInput('The conversation was not continued; leave out -c, or use --no-config.')
 }
 

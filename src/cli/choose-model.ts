@@ -90,6 +90,6 @@ async function noKey(rows: readonly ProviderRow[], env: Env): Promise<string> {
   // A file in a folder may not choose an address, not even for detection.
   const asked = rows.filter((row) => row.baseUrlVariables?.every(isOwn) ?? true)
   const [found] = await findLocalServers(asked, env)
-  const there = found ? ` ${found.name} runs on this machine; use it with -m ${found.models[0]}.` : ''
-  return `Offline: the built-in emulator answers, not a model.${there} To use ${found ? 'another' : 'one'}, store a key with "${commandName} auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
+  const localServer = found ? ` ${found.name} runs on this machine; use it with -m ${found.models[0]}.` : ''
+  return `Offline: the built-in emulator answers, not a model.${localServer} To use ${found ? 'another' : 'one'}, store a key with "${commandName} auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
 }

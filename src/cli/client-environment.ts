@@ -109,8 +109,8 @@ function piModels(url: string, apiKey: string, model: string): object {
  * settings changed and everything else as it is. What it adds there is kept.
  */
 function geminiHome(): { home?: string; clean(): void } {
-  const own = join(process.env['GEMINI_CLI_HOME'] || homedir(), '.gemini')
-  const settings = settingsIn(join(own, 'settings.json'))
+  const geminiFolder = join(process.env['GEMINI_CLI_HOME'] || homedir(), '.gemini')
+  const settings = settingsIn(join(geminiFolder, 'settings.json'))
   const security = objectIn(settings['security'])
   const auth = objectIn(security['auth'])
   if (auth['selectedType'] === 'gemini-api-key') return { clean() {} }
@@ -119,15 +119,16 @@ function geminiHome(): { home?: string; clean(): void } {
   const its = join(folder.path, '.gemini')
   mkdirSync(its)
   // Its sessions.
-  mkdirSync(join(own, 'tmp'), { recursive: true })
-  for (const name of readdirSync(own)) if (name !== 'settings.json') symlinkSync(join(own, name), join(its, name))
+  mkdirSync(join(geminiFolder, 'tmp'), { recursive: true })
+  for (const name of readdirSync(geminiFolder))
+    if (name !== 'settings.json') symlinkSync(join(geminiFolder, name), join(its, name))
   writeFileSync(join(its, 'settings.json'), JSON.stringify(changed), { mode: 0o600 })
   return {
     home: folder.path,
     clean() {
       for (const name of readdirSync(its)) {
-        const isNew = name !== 'settings.json' && !existsSync(join(own, name))
-        if (isNew) cpSync(join(its, name), join(own, name), { recursive: true })
+        const isNew = name !== 'settings.json' && !existsSync(join(geminiFolder, name))
+        if (isNew) cpSync(join(its, name), join(geminiFolder, name), { recursive: true })
       }
       folder.remove()
     },

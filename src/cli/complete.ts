@@ -101,18 +101,18 @@ async function ofCommand(word: string, words: readonly string[], command: string
 }
 
 function questionFlags(): string[] {
-  const own = Object.entries(askFlags).flatMap(([long, option]) => [
+  const flags = Object.entries(askFlags).flatMap(([long, option]) => [
     `--${long}`,
     ...('short' in option ? [`-${option.short}`] : []),
   ])
-  return [...own, '--help', '-h', '--version', '-V']
+  return [...flags, '--help', '-h', '--version', '-V']
 }
 
 /** As named in its help. */
 async function flagsOf(name: string): Promise<string[]> {
   const { usage = '' } = (await commands[name]?.load()) ?? {}
-  const own = [...usage.matchAll(/(?<![\w-])--?[a-z][a-z-]*/gi)].map(([flag]) => flag)
-  return [...own, ...(name === 'chat' ? questionFlags() : []), '--help']
+  const flags = [...usage.matchAll(/(?<![\w-])--?[a-z][a-z-]*/gi)].map(([flag]) => flag)
+  return [...flags, ...(name === 'chat' ? questionFlags() : []), '--help']
 }
 
 /** Names without a provider only once something is typed: all of them would be each model twice. */

@@ -59,8 +59,8 @@ async function* onePiece(
     history.map((entry) => entry.message),
     (sha256) => store.blob(owner, sha256),
   )
-  const whole = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
-  const entries = redact ? (redact(JSON.parse(JSON.stringify(whole)) as Json) as Json & Entry[]) : whole
+  const withMedia = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
+  const entries = redact ? (redact(JSON.parse(JSON.stringify(withMedia)) as Json) as Json & Entry[]) : withMedia
   const shown = redact ? (redact({ id: about.id, title: about.title }) as { id: string; title?: string }) : about
   if (format === 'markdown') yield (await import('../transfer/markdown.ts')).toMarkdown(shown, entries)
   else if (format === 'html') yield (await import('../transfer/html.ts')).toHtml(shown, entries)

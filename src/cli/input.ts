@@ -274,13 +274,13 @@ export function typedMessage(): TypedMessage {
         if (!text.trimEnd().endsWith(quotes)) return keep(text)
         quoted = false
         const last = text.trimEnd().slice(0, -quotes.length)
-        return whole(last === '' ? [] : [last])
+        return takeMessage(last === '' ? [] : [last])
       }
       if (hasMore) return keep(text)
       const backslashes = /\\*$/.exec(text)?.[0].length ?? 0
-      return backslashes % 2 === 1 ? keep(text.slice(0, -1)) : whole([text])
+      return backslashes % 2 === 1 ? keep(text.slice(0, -1)) : takeMessage([text])
     },
-    rest: () => (lines.length > 0 ? whole([]) : undefined),
+    rest: () => (lines.length > 0 ? takeMessage([]) : undefined),
     get open() {
       return quoted || lines.length > 0
     },
@@ -297,7 +297,7 @@ export function typedMessage(): TypedMessage {
     return undefined
   }
 
-  function whole(last: readonly string[]): string {
+  function takeMessage(last: readonly string[]): string {
     const text = [...lines, ...last].join('\n')
     lines = []
     quoted = false

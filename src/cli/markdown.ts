@@ -229,7 +229,7 @@ function highlighted(line: string, language: string, style: Style): string {
 // A Markdown table on a terminal: aligned columns, cells wrapped if the terminal is narrower than the table.
 
 const gap = 2
-const least = 6
+const leastWidth = 6
 
 /** Undefined if the lines are not a table: the second must define the alignment of columns. */
 function tableLines(
@@ -259,9 +259,9 @@ function cellsOf(line: string): string[] {
 /** The widest columns shrink first. */
 function fitted(wanted: readonly number[], room: number): number[] {
   const widths = [...wanted]
-  for (let over = widths.reduce((sum, one) => sum + one, 0) - room; over > 0; over--) {
+  for (let excess = widths.reduce((sum, one) => sum + one, 0) - room; excess > 0; excess--) {
     const widest = widths.indexOf(Math.max(...widths))
-    if ((widths[widest] ?? 0) <= least) break
+    if ((widths[widest] ?? 0) <= leastWidth) break
     widths[widest] = (widths[widest] ?? 0) - 1
   }
   return widths

@@ -13,11 +13,11 @@ import { isObject, type JsonObject } from '../core/json.ts'
 import type { ChangedTool } from '../mcp/definition.ts'
 import {
   type AgentPlace,
-  broughtBy,
+  agentTrustRequest,
   type ConfigValues,
   isInteractive,
   requireAgentTrust,
-  tell,
+  printNotice,
   textDiff,
   trustedConfig,
 } from './trusted.ts'
@@ -66,14 +66,14 @@ export async function openAgentOf(
 ): Promise<OpenAgent | undefined> {
   const found = await placeOfBound(settings, values, local)
   if (typeof found === 'string') {
-    tell([found])
+    printNotice([found])
     return undefined
   }
   try {
     return await load(found, await requireAgentTrust(found))
   } catch (error) {
     if (!(error instanceof SynapseError) || error.kind !== 'bad-input') throw error
-    tell([without(settings, error.message)])
+    printNotice([without(settings, error.message)])
     return undefined
   }
 }
@@ -90,11 +90,11 @@ export async function placeOfBound(
   if (!existsSync(bound.file)) return without(settings, `${bound.file} no longer exists.`)
   try {
     const place = await placeOf(bound.file, values, bound.named, local)
-    if (hashOfFiles(broughtBy(place).files) === bound.sha256) return place
+    if (hashOfFiles(agentTrustRequest(place).files) === bound.sha256) return place
     const change = `${shownPath(bound.file)}, or a file that it uses, has changed since this conversation used it.`
     // For an agent that was found by its name, requireAgentTrust asks about the change itself.
     if (!bound.named || !loads) {
-      tell([change])
+      printNotice([change])
       return place
     }
     if (!isInteractive()) return without(settings, change)
@@ -121,7 +121,7 @@ function boundAgent(settings: JsonObject): BoundAgent | undefined {
 export async function bindingOf(handoff: object, from: OpenAgent, settings: JsonObject): Promise<JsonObject> {
   if (!('file' in handoff) || typeof handoff.file !== 'string') return {}
   const { config, bound } = from
-  const { files } = broughtBy({ file: handoff.file, config, named: bound.named, folder: dirname(handoff.file) })
+  const { files } = agentTrustRequest({ file: handoff.file, config, named: bound.named, folder: dirname(handoff.file) })
   const agent: BoundAgent = { file: handoff.file, sha256: hashOfFiles(files), named: bound.named }
   const origin = isObject(settings['origin']) ? settings['origin'] : {}
   return { origin: { ...origin, agent } }
@@ -141,7 +141,7 @@ async function placeOf(file: string, values: ConfigValues, named: boolean, { sto
 
 /** Shows what has changed in the definition of a tool; if not interactive, it is not offered. */
 async function allowChanged({ server, name, before, now, added }: ChangedTool): Promise<boolean> {
-  tell([
+  printNotice([
     added ? `${server} has a new tool, ${name}:` : `The definition of ${name} has changed since it was allowed:`,
     ...(before === undefined ? now.split('\n').map((line) => `  + ${line}`) : textDiff(before, now)),
   ])
@@ -155,7 +155,7 @@ async function load({ file, config, named }: AgentPlace, sha256: string): Promis
   const agent = await openAgent(file, {
     config,
     known: storedDigests(home),
-    onNote: (note) => tell([noteLine(note)]),
+    onNote: (note) => printNotice([noteLine(note)]),
     onChanged: allowChanged,
   })
   return {
@@ -168,7 +168,7 @@ async function load({ file, config, named }: AgentPlace, sha256: string): Promis
       try {
         storeDigests(home, digests)
       } catch (error) {
-        tell([
+        printNotice([
           `The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: ${asFailure(error).message}`,
         ])
       }

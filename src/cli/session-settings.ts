@@ -69,17 +69,17 @@ export async function sessionSettings(
   // A tool may need it only later in a chat.
   if (values.folder !== undefined) folderOf(values.folder)
   const config = agent?.config ?? (await projectConfig(values))
-  const own = agent?.settings
+  const agentSettings = agent?.settings
   const rows = await rowsFor(local.store, config)
   const { model, ...answers } = await chooseModel(values, {
-    stored: own?.model ?? text(stored?.settings['model']),
+    stored: agentSettings?.model ?? text(stored?.settings['model']),
     config,
     rows,
   })
-  const system = values.system ?? own?.system ?? text(stored?.settings['system'])
-  const policy = values.policy === undefined ? (own?.policy ?? config?.policy) : readPolicy(values.policy)
-  const { protocol: usual, ...rest } = own ?? {}
-  const protocol = values.protocol ?? (model === own?.model ? usual : undefined)
+  const system = values.system ?? agentSettings?.system ?? text(stored?.settings['system'])
+  const policy = values.policy === undefined ? (agentSettings?.policy ?? config?.policy) : readPolicy(values.policy)
+  const { protocol: usual, ...rest } = agentSettings ?? {}
+  const protocol = values.protocol ?? (model === agentSettings?.model ? usual : undefined)
   const { offline } = answers
   const toolbox = agent ? undefined : lazily(() => openTools(values, { config, rows, offline: () => offline }))
   const names = values['no-tools'] ? [] : (values.tool ?? chosenBefore(stored))
@@ -92,7 +92,7 @@ export async function sessionSettings(
     ...rest,
     model,
     tools,
-    options: { ...own?.options, ...readOptions(values.option ?? []) },
+    options: { ...agentSettings?.options, ...readOptions(values.option ?? []) },
     ...(system && { system }),
     ...(protocol !== undefined && { protocol }),
     ...(policy !== undefined && { policy }),

@@ -14,7 +14,7 @@ import { dataFolder } from './local-store.ts'
 import { noteLine } from './print.ts'
 import { folderOf } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
-import { agentTrustProblem, isTrustedPrompt, requireServerTrust, tell } from './trusted.ts'
+import { agentTrustProblem, isTrustedPrompt, requireServerTrust, printNotice } from './trusted.ts'
 
 interface ToolboxValues {
   /** The first is the default; conversations of a server may choose another. */
@@ -51,14 +51,14 @@ export async function toolboxes(
         try {
           storeDigests(home, digests)
         } catch (error) {
-          tell([
+          printNotice([
             `The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: ${asFailure(error).message}`,
           ])
         }
       },
       agentProblem: (file) => config && agentTrustProblem(placeOf(file, config)),
       promptTrusted: (file) => config !== undefined && isTrustedPrompt(file, config),
-      onNote: (note) => tell([noteLine(note)]),
+      onNote: (note) => printNotice([noteLine(note)]),
     })
   return { open, folders: folder === undefined ? [] : [folder, ...others] }
 }
@@ -72,7 +72,7 @@ async function usable(config: Config | undefined): Promise<Config | undefined> {
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind !== 'bad-input') throw error
-    tell([`Its MCP servers are left out: ${failure.message}`])
+    printNotice([`Its MCP servers are left out: ${failure.message}`])
     return { ...config, mcpServers: {} }
   }
 }
@@ -87,8 +87,8 @@ function placeOf(file: string, config: Config) {
 /** By the configuration that names the servers. */
 export function storedDigests(config: string): Digests {
   const all = read()
-  const own = Object.hasOwn(all, config) ? all[config] : undefined
-  return isObject(own) ? (own as Digests) : {}
+  const ofConfig = Object.hasOwn(all, config) ? all[config] : undefined
+  return isObject(ofConfig) ? (ofConfig as Digests) : {}
 }
 
 /** Servers that are unavailable this time keep their known definitions. */

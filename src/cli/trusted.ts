@@ -30,7 +30,7 @@ export interface ConfigValues {
 }
 
 /** What a folder brings: its files, and what they would do. */
-export interface Brought {
+export interface TrustRequest {
   folder: string
   files: readonly string[]
   effects: Effects
@@ -70,7 +70,7 @@ export interface AgentPlace {
 
 /** Throws unless this agent's code may be loaded. Returns a hash of all its files. */
 export async function requireAgentTrust(place: AgentPlace): Promise<string> {
-  const { files, effects } = broughtBy(place)
+  const { files, effects } = agentTrustRequest(place)
   const sha256 = hashOfFiles(files)
   if (place.named || place.config.origin === 'named') showFirstUse(place.file, effects)
   else if (place.config.origin !== 'user') await requireTrust({ folder: place.folder, files, effects })
@@ -80,10 +80,10 @@ export async function requireAgentTrust(place: AgentPlace): Promise<string> {
 /** Why the code of an agent that was found by its name may not be loaded now; undefined: it may. Never asks. */
 export function agentTrustProblem(place: AgentPlace): string | undefined {
   if (place.config.origin === 'named' || place.config.origin === 'user') return undefined
-  const brought = broughtBy(place)
-  const changes = changesSinceTrust(brought.folder, brought.files)
-  const isTrusted = changes?.length === 0 && unconfirmed(brought.folder, brought.effects).length === 0
-  return isTrusted ? undefined : notTrusted(brought, changes)
+  const request = agentTrustRequest(place)
+  const changes = changesSinceTrust(request.folder, request.files)
+  const isTrusted = changes?.length === 0 && unconfirmed(request.folder, request.effects).length === 0
+  return isTrusted ? undefined : notTrusted(request, changes)
 }
 
 /**
@@ -93,7 +93,7 @@ export async function trustedPrompt(name: string, config: Config | undefined): P
   const places = { config, isTrusted: (file: string) => config !== undefined && isTrustedPrompt(file, config) }
   const isKnown = listPrompts(places).some((one) => one.name === name)
   const file = config && projectPrompts(config).find((one) => promptName(one) === name)
-  if (config && file !== undefined && !isKnown) await requireTrust(broughtByPrompt(file, config))
+  if (config && file !== undefined && !isKnown) await requireTrust(promptTrustRequest(file, config))
   return findPrompt(name, places)
 }
 
@@ -102,7 +102,7 @@ export function isTrustedPrompt(file: string, config: Config): boolean {
   return changesSinceTrust(folderOf(config), [file])?.length === 0
 }
 
-export function broughtByPrompt(file: string, config: Config): Brought {
+export function promptTrustRequest(file: string, config: Config): TrustRequest {
   const effects = { lines: [`offers ${shownPath(file)} as the prompt ${promptName(file)}`], variables: [] }
   return { folder: folderOf(config), files: [file], effects }
 }
@@ -120,7 +120,7 @@ export async function requireServerTrust(config: Config): Promise<void> {
 }
 
 /** The files of an agent and what they would do. */
-export function broughtBy({ file, config, folder }: AgentPlace): Brought {
+export function agentTrustRequest({ file, config, folder }: AgentPlace): TrustRequest {
   const agent = readAgent(file, config)
   const agents = agentsWith(agent, config)
   const servers = agents.flatMap(({ tools }) => tools.flatMap((source) => ('mcp' in source ? [source.mcp] : [])))
@@ -132,20 +132,20 @@ export function broughtBy({ file, config, folder }: AgentPlace): Brought {
 }
 
 /** Throws one sentence if it is not trusted and the terminal is not interactive, or the answer was no. */
-async function requireTrust(brought: Brought): Promise<void> {
-  const { folder, files, effects } = brought
+async function requireTrust(request: TrustRequest): Promise<void> {
+  const { folder, files, effects } = request
   const changes = changesSinceTrust(folder, files)
   const open = unconfirmed(folder, effects)
   if (changes?.length === 0 && open.length === 0) return
-  if (!isInteractive()) throw badInput(notTrusted(brought, changes))
-  await askForTrust(brought, changes)
+  if (!isInteractive()) throw badInput(notTrusted(request, changes))
+  await askForTrust(request, changes)
 }
 
 /** Shows what would happen and asks; records the answer if it is yes, throws if it is no. */
-export async function askForTrust(brought: Brought, changes: FileChange[] | undefined): Promise<void> {
-  const { folder, files, effects } = brought
+export async function askForTrust(request: TrustRequest, changes: FileChange[] | undefined): Promise<void> {
+  const { folder, files, effects } = request
   const { yesOrNo } = await import('./yes-or-no.ts')
-  tell(trustLines(brought, changes))
+  printNotice(trustLines(request, changes))
   const open = unconfirmed(folder, effects)
   if (!(await yesOrNo(`Trust ${neutral(folder)}? [y/N] `))) throw declined(folder)
   for (const { name, reader, goesTo } of open) {
@@ -156,7 +156,7 @@ export async function askForTrust(brought: Brought, changes: FileChange[] | unde
 }
 
 /** What the files would do, and what has changed since they were trusted. */
-export function trustLines({ folder, files, effects }: Brought, changes: FileChange[] | undefined): string[] {
+export function trustLines({ folder, files, effects }: TrustRequest, changes: FileChange[] | undefined): string[] {
   const { lines } = effects
   const changed = changes?.filter(({ kind }) => kind === 'changed') ?? []
   return [
@@ -186,12 +186,12 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-export function tell(lines: readonly string[]): void {
+export function printNotice(lines: readonly string[]): void {
   const { dim } = styleFor(process.stderr, process.env)
   for (const line of lines) printError(`${dim(neutral(line))}\n`)
 }
 
-function notTrusted({ folder, files }: Brought, changes: FileChange[] | undefined): string {
+function notTrusted({ folder, files }: TrustRequest, changes: FileChange[] | undefined): string {
   const [first = folder] = changes && changes.length > 0 ? changes.map(({ path }) => path) : files
   const what = changes === undefined ? 'is not trusted yet' : 'has changed since it was trusted'
   return `${shownPath(first)} ${what}; review and trust it with "synapse trust ${shownPath(folder)}", or ignore it with --no-config.`
@@ -206,7 +206,7 @@ function declined(folder: string): Error {
 function showFirstUse(path: string, effects: Effects): void {
   const { lines } = effects
   if (lines.length === 0 || !isFirstUse(path, lines)) return
-  tell([`First use of ${shownPath(path)}. Synapse`, ...lines.map((line) => `  ${line}`)])
+  printNotice([`First use of ${shownPath(path)}. Synapse`, ...lines.map((line) => `  ${line}`)])
 }
 
 function serverEffects(names: readonly string[], config: Config): Effects {

@@ -14,8 +14,8 @@ export interface Effects {
 }
 
 export function configEffects(config: Config): Effects {
-  const own = config.ownIds.flatMap((id) => config.rows.find((row) => row.id === id) ?? [])
-  const providers = own.map(providerEffects)
+  const ownRows = config.ownIds.flatMap((id) => config.rows.find((row) => row.id === id) ?? [])
+  const providers = ownRows.map(providerEffects)
   const servers = Object.entries(config.mcpServers).map(([name, server]): Effects => {
     const reader = `MCP server ${name}`
     const goesTo = 'url' in server ? server.url : [server.command, ...(server.args ?? [])].join(' ')

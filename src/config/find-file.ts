@@ -39,16 +39,16 @@ export function findConfigFile({ file, cwd = process.cwd(), env = process.env }:
     if (existsSync(path)) return byFolder ? { path: checked(path), origin: 'folder' } : { path, origin: 'named' }
     throw badInput(`There is no file ${named}${file === undefined ? ', which SYNAPSE_CONFIG names' : ''}.`)
   }
-  const own = join(userConfigFolder(env), fileName)
+  const userFile = join(userConfigFolder(env), fileName)
   for (let folder = resolve(cwd); ;) {
     const path = join(folder, fileName)
     if (existsSync(path))
-      return isSame(path, own) ? { path, origin: 'user' } : { path: checked(path), origin: 'folder' }
+      return isSame(path, userFile) ? { path, origin: 'user' } : { path: checked(path), origin: 'folder' }
     const above = dirname(folder)
     if (above === folder) break
     folder = above
   }
-  return existsSync(own) ? { path: own, origin: 'user' } : undefined
+  return existsSync(userFile) ? { path: userFile, origin: 'user' } : undefined
 }
 
 export function userConfigFolder(env: Env): string {

@@ -98,17 +98,17 @@ export function shownPath(path: string): string {
 
 function unknownModel(file: YamlFile, entry: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
   const { model, aliases = {}, routes = [] } = entry
-  const says = model === undefined ? undefined : modelNameProblem(model, rows, aliases)
+  const modelProblem = model === undefined ? undefined : modelNameProblem(model, rows, aliases)
   const named = Object.entries(aliases).flatMap(([alias, target]) => {
-    const taken = rows.some((row) => row.id === alias) ? 'is the name of a provider' : undefined
-    const wrong = taken ?? modelNameProblem(target, rows)
+    const nameProblem = rows.some((row) => row.id === alias) ? 'is the name of a provider' : undefined
+    const wrong = nameProblem ?? modelNameProblem(target, rows)
     return wrong === undefined ? [] : [file.problem(['aliases', alias], wrong)]
   })
   const routed = routes.flatMap((route, i) => {
     const wrong = modelNameProblem(route.model, rows, aliases)
     return wrong === undefined ? [] : [file.problem(['routes', i, 'model'], wrong)]
   })
-  return [...(says === undefined ? [] : [file.problem(['model'], says)]), ...named, ...routed]
+  return [...(modelProblem === undefined ? [] : [file.problem(['model'], modelProblem)]), ...named, ...routed]
 }
 
 // Whether a model name in a file is plausible. A bare name, such as gpt-5.6, is looked up when it is used; what looks

@@ -28,8 +28,8 @@ export function mergeRows(
     if (row) rows.set(row.id, row)
   }
   // Those of the file first: the user wants to use them.
-  const own = entries.flatMap(({ id }) => rows.get(id) ?? [])
-  return [...new Set([...own, ...rows.values()])]
+  const fromFile = entries.flatMap(({ id }) => rows.get(id) ?? [])
+  return [...new Set([...fromFile, ...rows.values()])]
 }
 
 function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: Tell): ProviderRow | undefined {
@@ -98,10 +98,10 @@ function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: 
 function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell): ProviderWire[] {
   const like = base?.wires.find((wire) => wire.protocol === entry.protocol)
   if (base && !like && entry.baseUrl === undefined) {
-    const spoken = base.wires.map((wire) => wire.protocol).join(' and ')
+    const supported = base.wires.map((wire) => wire.protocol).join(' and ')
     complain(
       ['protocol'],
-      `${base.id} does not support ${entry.protocol}, only ${spoken}; give a baseUrl for another wire`,
+      `${base.id} does not support ${entry.protocol}, only ${supported}; give a baseUrl for another wire`,
     )
     return []
   }
@@ -116,12 +116,12 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
     capabilities: {},
     caching: 'prefix' as const,
   }
-  const stays = like !== undefined && new URL(baseUrl, 'http://here.invalid').host === hostOf(like.baseUrl)
+  const isSameHost = like !== undefined && new URL(baseUrl, 'http://here.invalid').host === hostOf(like.baseUrl)
   const quirks = { ...portable.quirks, ...entry.quirks }
   const { contextEdits, ...inherited } = portable.capabilities ?? {}
   const capabilities: Partial<Capabilities> = {
     ...inherited,
-    ...(stays && contextEdits && { contextEdits }),
+    ...(isSameHost && contextEdits && { contextEdits }),
     ...entry.capabilities,
   }
   return [
@@ -133,9 +133,9 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
       capabilities,
       caching: entry.caching ?? portable.caching,
       ...(entry.module !== undefined && { module: entry.module }),
-      ...(entry.state ? { state: stateOf(entry.state) } : stays && state && { state }),
-      ...(stays && compaction && { compaction }),
-      ...(stays && counts && { counts }),
+      ...(entry.state ? { state: stateOf(entry.state) } : isSameHost && state && { state }),
+      ...(isSameHost && compaction && { compaction }),
+      ...(isSameHost && counts && { counts }),
     },
   ]
 }

@@ -47,10 +47,10 @@ export function changesSinceTrust(
   files: readonly string[],
   env: Env = process.env,
 ): FileChange[] | undefined {
-  const record = own(readState(env).folders, keyOf(folder))
+  const record = ownValue(readState(env).folders, keyOf(folder))
   if (!record) return undefined
   return files.flatMap((path): FileChange[] => {
-    const known = own(record.files, path)
+    const known = ownValue(record.files, path)
     if (!known) return [{ path, kind: 'new' }]
     if (known.sha256 === hashOfFile(path)) return []
     return [{ path, kind: 'changed', ...(known.text !== undefined && { before: known.text }) }]
@@ -65,7 +65,7 @@ export function trustFiles(
   env: Env = process.env,
 ): void {
   const state = readState(env)
-  const before = own(state.folders, keyOf(folder))
+  const before = ownValue(state.folders, keyOf(folder))
   const now = Object.fromEntries(files.map((path) => [path, snapshotOf(path)]))
   state.folders[keyOf(folder)] = {
     trustedAt: new Date().toISOString(),
@@ -78,13 +78,13 @@ export function trustFiles(
 /** Whether a file has its trusted content, in any folder. */
 export function isTrustedFile(path: string, env: Env = process.env): boolean {
   const records = Object.values(readState(env).folders)
-  const known = records.flatMap(({ files }) => own(files, path)?.sha256 ?? [])
+  const known = records.flatMap(({ files }) => ownValue(files, path)?.sha256 ?? [])
   return known.length > 0 && known.includes(hashOfFile(path))
 }
 
 /** The variables that were confirmed for a folder. */
 export function confirmedVariables(folder: string, env: Env = process.env): readonly string[] {
-  return own(readState(env).folders, keyOf(folder))?.variables ?? []
+  return ownValue(readState(env).folders, keyOf(folder))?.variables ?? []
 }
 
 export function trustedFolders(env: Env = process.env): Readonly<Record<string, TrustedFolder>> {
@@ -105,7 +105,7 @@ export function removeTrust(folder: string, env: Env = process.env): boolean {
 export function isFirstUse(path: string, effects: readonly string[], env: Env = process.env): boolean {
   const state = readState(env)
   const digest = sha256(JSON.stringify(effects))
-  if (own(state.shown, path) === digest) return false
+  if (ownValue(state.shown, path) === digest) return false
   state.shown[path] = digest
   try {
     writeState(state, env)
@@ -195,6 +195,6 @@ function writeState(state: TrustState, env: Env): void {
   }
 }
 
-function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined
 }

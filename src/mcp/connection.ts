@@ -268,10 +268,10 @@ async function callFailure(state: State, client: Client, error: unknown): Promis
   // The server has answered: it is healthy, only this call failed.
   if (error instanceof Error && error.name === 'ProtocolError') return error
   const timedOut = codeOf(error) === 'REQUEST_TIMEOUT'
-  const well = timedOut && (await answers(state, client))
-  if (!well) await drop(state)
+  const isAlive = timedOut && (await answers(state, client))
+  if (!isAlive) await drop(state)
   const why = timedOut ? `no answer within ${callMs} ms` : (state.problem ?? reasonOf(error))
-  if (!well) state.problem = why
+  if (!isAlive) state.problem = why
   return new Error(`${name} did not answer: ${why}; whether the call had any effect is not known`, { cause: error })
 }
 
@@ -287,11 +287,11 @@ async function answers({ callMs }: State, client: Client): Promise<boolean> {
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it did not start within ${ms} ms`)), ms)
   })
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -32,16 +32,17 @@ export function definitionsOf(
   offered: readonly Offered[],
 ): { definitions: Definition[]; notes: Note[] } {
   const notes: Note[] = []
-  const left = (name: string, why: string) => notes.push({ kind: 'dropped', what: `tool ${name}`, why, rule: 'mcp' })
+  const leaveOut = (name: string, why: string) =>
+    notes.push({ kind: 'dropped', what: `tool ${name}`, why, rule: 'mcp' })
   const definitions = new Map<string, Definition>()
   // By name, because some servers list in another order each time, and the order is part of every cached prompt.
   for (const tool of offered.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = `${server}__${tool.name}`
     const text = JSON.stringify([tool.name, tool.description ?? '', sorted(tool.inputSchema as Json)])
-    if (definitions.has(name)) left(name, `${server} lists it twice`)
+    if (definitions.has(name)) leaveOut(name, `${server} lists it twice`)
     else if (Buffer.byteLength(text) > maxDefinitionBytes)
-      left(name, `its definition has more than ${maxDefinitionBytes} bytes`)
-    else if (definitions.size >= maxTools) left(name, `${server} offers more than ${maxTools} tools`)
+      leaveOut(name, `its definition has more than ${maxDefinitionBytes} bytes`)
+    else if (definitions.size >= maxTools) leaveOut(name, `${server} offers more than ${maxTools} tools`)
     else {
       definitions.set(name, {
         theirs: tool.name,

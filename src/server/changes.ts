@@ -2,7 +2,7 @@
 // and then.
 
 export interface Changes {
-  tell: (conversationId: string) => void
+  notify: (conversationId: string) => void
   /** Calls back on each change; returns a function that stops it. */
   listen: (conversationId: string, changed: () => void) => () => void
 }
@@ -10,15 +10,15 @@ export interface Changes {
 export function changes(): Changes {
   const listeners = new Map<string, Set<() => void>>()
   return {
-    tell(conversationId) {
+    notify(conversationId) {
       for (const changed of listeners.get(conversationId) ?? []) changed()
     },
     listen(conversationId, changed) {
-      const those = listeners.get(conversationId) ?? new Set()
-      listeners.set(conversationId, those.add(changed))
+      const watchers = listeners.get(conversationId) ?? new Set()
+      listeners.set(conversationId, watchers.add(changed))
       return () => {
-        those.delete(changed)
-        if (those.size === 0) listeners.delete(conversationId)
+        watchers.delete(changed)
+        if (watchers.size === 0) listeners.delete(conversationId)
       }
     },
   }

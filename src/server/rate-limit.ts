@@ -28,15 +28,15 @@ export function rateLimit(usual: Rate, now: () => number = () => performance.now
       const at = now()
       if (at - sweptAt > fullAfterMs) sweep(at)
       const bucket = buckets.get(who)
-      const left = bucket ? Math.min(burst, bucket.left + (at - bucket.at) * perMs) : burst
-      if (left < 1) {
+      const remaining = bucket ? Math.min(burst, bucket.left + (at - bucket.at) * perMs) : burst
+      if (remaining < 1) {
         throw new SynapseError({
           kind: 'rate-limit',
           message: 'Too many requests. Try again in a moment.',
-          retryAfterMs: (1 - left) / perMs,
+          retryAfterMs: (1 - remaining) / perMs,
         })
       }
-      buckets.set(who, { left: left - 1, at })
+      buckets.set(who, { left: remaining - 1, at })
     },
   }
 

@@ -106,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     maxRuns: limits.runs,
     maxQueued: limits.queued,
     log,
-    changed: listeners.tell,
+    changed: listeners.notify,
   })
   const long = longTasks(options.address)
   const server: ServerContext = {

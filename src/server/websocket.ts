@@ -40,12 +40,12 @@ export function acceptSocket(
 }
 
 function openSocket(stream: Duplex, head: Buffer, most: number): Socket {
-  const over = new AbortController()
+  const closed = new AbortController()
   let isClosing = false
   stream.on('error', () => stream.destroy())
-  stream.on('close', () => over.abort())
+  stream.on('close', () => closed.abort())
   if (head.length > 0) stream.unshift(head)
-  return { send: (text) => write(opcodes.text, Buffer.from(text)), close, messages: messages(), signal: over.signal }
+  return { send: (text) => write(opcodes.text, Buffer.from(text)), close, messages: messages(), signal: closed.signal }
 
   function write(opcode: number, payload: Buffer): void {
     if (!stream.writable) return

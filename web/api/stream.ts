@@ -46,12 +46,12 @@ export function follow(
 
   async function connect(): Promise<void> {
     clearTimeout(timer)
-    const mine = new AbortController()
-    connection = mine
+    const started = new AbortController()
+    connection = started
     try {
-      await read(mine.signal)
+      await read(started.signal)
     } catch (error) {
-      if (mine.signal.aborted) return
+      if (started.signal.aborted) return
       if (error instanceof ApiError && isFinal(error.failure.status)) {
         stop()
         onEnd?.(error)
@@ -59,7 +59,7 @@ export function follow(
       }
       failures++
     }
-    if (ended || mine.signal.aborted) return
+    if (ended || started.signal.aborted) return
     timer = setTimeout(() => void connect(), Math.min(10_000, 250 * 2 ** failures))
   }
 

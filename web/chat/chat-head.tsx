@@ -7,7 +7,7 @@ import { Dialog, FormDialog } from '../parts/dialog.tsx'
 import { money, plural, share } from '../parts/format.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
-import { visit } from '../state/address.ts'
+import { openAddress } from '../state/address.ts'
 import { changed, current, exchanges, model, settings, spent } from '../state/conversation.ts'
 import { dropListed, pinLabel } from '../state/conversations.ts'
 import { tab } from '../state/inspector.ts'
@@ -149,7 +149,7 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
     const done = await attempt(() => api.remove(view.id))
     if (!done) return
     onClose()
-    visit('/')
+    openAddress('/')
     dropListed(view.id)
   }
   return (

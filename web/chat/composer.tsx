@@ -112,11 +112,11 @@ async function submit(): Promise<void> {
 }
 
 function Queue() {
-  const mine = queue.value.filter((one) => one.conversationId === current.value?.id)
-  if (mine.length === 0) return null
+  const queued = queue.value.filter((one) => one.conversationId === current.value?.id)
+  if (queued.length === 0) return null
   return (
     <ul class="queued" aria-label="Queued messages">
-      {mine.map((item, i) => {
+      {queued.map((item, i) => {
         const text = item.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ')
         return (
           <li key={i}>

@@ -14,7 +14,7 @@ export interface Layout {
   indexes: Map<string, number>
 }
 
-export interface Place {
+export interface ListState {
   heights: Map<string, number>
   layout: Layout | undefined
   /** A height has changed since. */
@@ -34,7 +34,7 @@ export interface Place {
 /** This near to the end counts as the end. */
 export const near = 48
 
-export function newPlace(shownEnd: number): Place {
+export function newListState(shownEnd: number): ListState {
   return {
     heights: new Map(),
     layout: undefined,
@@ -53,20 +53,24 @@ export function newPlace(shownEnd: number): Place {
 }
 
 /** Where each row begins. Adding up ten thousand heights takes time: only if something has changed. */
-export function layoutOf<T extends Keyed>(place: Place, items: readonly T[], estimate: (item: T) => number): Layout {
-  if (place.layout?.items === items && !place.isStale) return place.layout
+export function layoutOf<T extends Keyed>(
+  state: ListState,
+  items: readonly T[],
+  estimate: (item: T) => number,
+): Layout {
+  if (state.layout?.items === items && !state.isStale) return state.layout
   const offsets = new Float64Array(items.length + 1)
-  const indexes = place.layout?.items === items ? place.layout.indexes : new Map<string, number>()
+  const indexes = state.layout?.items === items ? state.layout.indexes : new Map<string, number>()
   const isNew = indexes.size === 0
   for (let i = 0; i < items.length; i++) {
     const item = items[i]
     if (!item) continue
-    offsets[i + 1] = (offsets[i] ?? 0) + (place.heights.get(item.key) ?? estimate(item))
+    offsets[i + 1] = (offsets[i] ?? 0) + (state.heights.get(item.key) ?? estimate(item))
     if (isNew) indexes.set(item.key, i)
   }
-  place.isStale = false
-  place.layout = { items, offsets, indexes }
-  return place.layout
+  state.isStale = false
+  state.layout = { items, offsets, indexes }
+  return state.layout
 }
 
 export function indexOf({ indexes }: Layout, key: string | undefined): number {
@@ -85,89 +89,89 @@ export function indexAt(offsets: Float64Array, height: number): number {
   return Math.max(0, low)
 }
 
-export function wantedTop(place: Place, layout: Layout, view: number): number {
+export function wantedTop(state: ListState, layout: Layout, view: number): number {
   const most = Math.max(0, (layout.offsets.at(-1) ?? 0) - view)
-  if (place.atEnd) return most
-  const at = indexOf(layout, place.anchor?.key)
-  if (at < 0 || !place.anchor) return Math.min(place.top, most)
-  return Math.max(0, Math.min(most, (layout.offsets[at] ?? 0) + place.anchor.within))
+  if (state.atEnd) return most
+  const at = indexOf(layout, state.anchor?.key)
+  if (at < 0 || !state.anchor) return Math.min(state.top, most)
+  return Math.max(0, Math.min(most, (layout.offsets[at] ?? 0) + state.anchor.within))
 }
 
 /** Scrolls to its target: a row, or the end. */
 export function turnTo(
-  place: Place,
+  state: ListState,
   layout: Layout,
   view: number,
   target: { key: string; times: number } | undefined,
   showEnd: number,
 ): void {
-  if (target && target.times > place.jumped && layout.indexes.has(target.key)) {
-    place.jumped = target.times
-    place.atEnd = false
-    place.anchor = { key: target.key, within: -view / 4 }
-    place.focusNext = target.key
+  if (target && target.times > state.jumped && layout.indexes.has(target.key)) {
+    state.jumped = target.times
+    state.atEnd = false
+    state.anchor = { key: target.key, within: -view / 4 }
+    state.focusNext = target.key
   }
-  if (showEnd > place.shownEnd) {
-    place.shownEnd = showEnd
-    place.atEnd = true
+  if (showEnd > state.shownEnd) {
+    state.shownEnd = showEnd
+    state.atEnd = true
   }
 }
 
 /** Whether a row has a different height than before. */
-export function measure(place: Place, changes: readonly ResizeObserverEntry[]): boolean {
+export function measure(state: ListState, changes: readonly ResizeObserverEntry[]): boolean {
   let isChanged = false
   for (const { target } of changes) {
     if (!(target instanceof HTMLElement) || !target.isConnected) continue
     const key = target.dataset['key'] ?? ''
     const height = target.offsetHeight
-    if (height === 0 || place.heights.get(key) === height) continue
-    place.heights.set(key, height)
-    place.isStale = true
+    if (height === 0 || state.heights.get(key) === height) continue
+    state.heights.set(key, height)
+    state.isStale = true
     isChanged = true
   }
   return isChanged
 }
 
-export function scrolledTo(place: Place, { items, offsets }: Layout, box: HTMLElement): void {
+export function scrolledTo(state: ListState, { items, offsets }: Layout, box: HTMLElement): void {
   const now = box.scrollTop
   const atEnd = now + box.clientHeight >= box.scrollHeight - near
   // Growing rows move the end away before the list has followed it: only scrolling up leaves the end.
-  if (atEnd) place.atEnd = true
-  else if (now < place.top - 2) place.atEnd = false
-  place.top = now
+  if (atEnd) state.atEnd = true
+  else if (now < state.top - 2) state.atEnd = false
+  state.top = now
   const at = indexAt(offsets, now)
   const item = items[at]
-  place.anchor = item && { key: item.key, within: now - (offsets[at] ?? 0) }
+  state.anchor = item && { key: item.key, within: now - (offsets[at] ?? 0) }
 }
 
 /**
  * The event for scrolling comes with the next frame: what is drawn before it, and what a key or a button asks for, starts
  * from where the view is now. Otherwise the list would scroll back, and a key pressed after scrolling be lost.
  */
-export function catchUp(place: Place, box: HTMLElement | null): void {
-  if (box && place.layout && Math.abs(box.scrollTop - place.top) > 2) scrolledTo(place, place.layout, box)
+export function catchUp(state: ListState, box: HTMLElement | null): void {
+  if (box && state.layout && Math.abs(box.scrollTop - state.top) > 2) scrolledTo(state, state.layout, box)
 }
 
 /** Moves the focus to a row, and the row into view. */
-export function focusRow(place: Place, layout: Layout, key: string, height: number, view: number): void {
+export function focusRow(state: ListState, layout: Layout, key: string, height: number, view: number): void {
   const start = layout.offsets[indexOf(layout, key)] ?? 0
-  if (start < place.top) place.anchor = { key, within: -16 }
-  else if (start + height > place.top + view) place.anchor = { key, within: Math.min(-16, height - view + 16) }
-  place.atEnd = false
-  place.focused = key
-  place.focusNext = key
+  if (start < state.top) state.anchor = { key, within: -16 }
+  else if (start + height > state.top + view) state.anchor = { key, within: Math.min(-16, height - view + 16) }
+  state.atEnd = false
+  state.focused = key
+  state.focusNext = key
 }
 
 /** Observes the rows that are on the page now, and no others. */
-export function observe(place: Place, rows: readonly HTMLElement[]): void {
+export function observe(state: ListState, rows: readonly HTMLElement[]): void {
   for (const row of rows) {
-    if (place.observed.has(row)) continue
-    place.observed.add(row)
-    place.observer?.observe(row)
+    if (state.observed.has(row)) continue
+    state.observed.add(row)
+    state.observer?.observe(row)
   }
-  for (const row of place.observed) {
+  for (const row of state.observed) {
     if (row.isConnected) continue
-    place.observed.delete(row)
-    place.observer?.unobserve(row)
+    state.observed.delete(row)
+    state.observer?.unobserve(row)
   }
 }

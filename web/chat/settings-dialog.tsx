@@ -16,7 +16,7 @@ const policies: Record<string, string> = {
   small: 'Small: for models with a small window',
 }
 /** A custom policy, which only the API can set. */
-const own = 'own'
+const customPolicy = 'own'
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** The settings in the fields. */
@@ -60,7 +60,10 @@ export function SettingsDialog() {
         />
       </label>
       <Choice label="Context" value={fields.policy} onChange={(policy) => change({ policy })}>
-        {[...Object.entries(policies), ...(typeof now.policy === 'object' ? [[own, 'Custom (set by the API)']] : [])]}
+        {[
+          ...Object.entries(policies),
+          ...(typeof now.policy === 'object' ? [[customPolicy, 'Custom (set by the API)']] : []),
+        ]}
       </Choice>
       <Choice label="Reasoning effort" value={fields.effort} onChange={(effort) => change({ effort })}>
         {efforts.map((name) => [name, name || 'default'])}
@@ -94,7 +97,7 @@ function fieldsOf(now: Settings): Fields {
   const { options, policy } = now
   return {
     system: now.system ?? '',
-    policy: typeof policy === 'object' ? own : (policy ?? ''),
+    policy: typeof policy === 'object' ? customPolicy : (policy ?? ''),
     effort: options?.effort ?? '',
     temperature: String(options?.temperature ?? ''),
     maxOutput: String(options?.maxOutput ?? ''),
@@ -113,7 +116,7 @@ function settingsFrom(now: Settings, fields: Fields): Settings {
     ...(fields.temperature !== '' && { temperature: Number(fields.temperature) }),
     ...(fields.maxOutput !== '' && { maxOutput: Number(fields.maxOutput) }),
   }
-  const policy = fields.policy === own ? ownPolicy : (fields.policy as 'full')
+  const policy = fields.policy === customPolicy ? ownPolicy : (fields.policy as 'full')
   return {
     ...rest,
     ...(fields.system.trim() !== '' && { system: fields.system }),

@@ -13,15 +13,15 @@ import {
   layoutOf,
   measure,
   near,
-  newPlace,
+  newListState,
   observe,
   scrolledTo,
   turnTo,
   wantedTop,
   type Keyed,
   type Layout,
-  type Place,
-} from './list-place.ts'
+  type ListState,
+} from './list-state.ts'
 
 interface Props<T extends Keyed> {
   items: readonly T[]
@@ -45,43 +45,43 @@ const margin = 600
 export function VirtualList<T extends Keyed>(props: Props<T>) {
   const { items, target } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const place = useRef<Place>(newPlace(props.showEnd)).current
+  const state = useRef<ListState>(newListState(props.showEnd)).current
   const [, redraw] = useReducer<number, undefined>((times) => times + 1, 0)
   const box = scroller.current
-  catchUp(place, box)
-  const layout = layoutOf(place, items, props.estimate)
+  catchUp(state, box)
+  const layout = layoutOf(state, items, props.estimate)
   const total = layout.offsets[items.length] ?? 0
   const view = box?.clientHeight ?? 800
-  turnTo(place, layout, view, target, props.showEnd)
-  const top = wantedTop(place, layout, view)
+  turnTo(state, layout, view, target, props.showEnd)
+  const top = wantedTop(state, layout, view)
   const first = Math.max(0, indexAt(layout.offsets, top - margin))
   const last = Math.min(items.length - 1, indexAt(layout.offsets, top + view + margin))
 
   useLayoutEffect(() => {
-    place.observer = new ResizeObserver((changes) => measure(place, changes) && redraw(undefined))
-    return () => place.observer?.disconnect()
+    state.observer = new ResizeObserver((changes) => measure(state, changes) && redraw(undefined))
+    return () => state.observer?.disconnect()
   }, [])
   useLayoutEffect(() => {
-    if (scroller.current) settle(scroller.current, place, layout, view, () => redraw(undefined))
+    if (scroller.current) settle(scroller.current, state, layout, view, () => redraw(undefined))
     props.onVisible(items.slice(first, last + 1))
   })
 
   function move(event: KeyboardEvent): void {
     if (!(event.target instanceof HTMLElement) || event.target.dataset['key'] === undefined) return
-    const at = indexOf(layout, place.focused)
+    const at = indexOf(layout, state.focused)
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key]
     const item = to === undefined ? undefined : items[Math.max(0, Math.min(items.length - 1, to))]
     if (!item) return
     event.preventDefault()
-    catchUp(place, scroller.current)
-    focusRow(place, layout, item.key, place.heights.get(item.key) ?? props.estimate(item), view)
+    catchUp(state, scroller.current)
+    focusRow(state, layout, item.key, state.heights.get(item.key) ?? props.estimate(item), view)
     redraw(undefined)
   }
 
   function toEnd(): void {
-    catchUp(place, scroller.current)
-    place.atEnd = true
-    place.focusNext = items.at(-1)?.key
+    catchUp(state, scroller.current)
+    state.atEnd = true
+    state.focusNext = items.at(-1)?.key
     redraw(undefined)
   }
 
@@ -94,13 +94,13 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
         aria-label={props.label}
         aria-busy={props.busy}
         onScroll={() => {
-          if (scroller.current) scrolledTo(place, layout, scroller.current)
+          if (scroller.current) scrolledTo(state, layout, scroller.current)
           redraw(undefined)
         }}
         onKeyDown={move}
       >
         <div class="rows" style={{ height: `${total}px` }}>
-          {rowsOf(props, place, layout, first, last)}
+          {rowsOf(props, state, layout, first, last)}
         </div>
       </div>
       {total - top - view > near && (
@@ -114,27 +114,27 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
 }
 
 /** After rendering: rows are observed, scrolled and focused. */
-function settle(box: HTMLElement, place: Place, layout: Layout, view: number, redraw: () => void): void {
+function settle(box: HTMLElement, state: ListState, layout: Layout, view: number, redraw: () => void): void {
   const rows = [...box.querySelectorAll<HTMLElement>('[data-key]')]
-  observe(place, rows)
-  const wanted = wantedTop(place, layout, view)
+  observe(state, rows)
+  const wanted = wantedTop(state, layout, view)
   if (Math.abs(box.scrollTop - wanted) > 1) {
     box.scrollTop = wanted
-    if (place.top !== box.scrollTop) {
-      place.top = box.scrollTop
+    if (state.top !== box.scrollTop) {
+      state.top = box.scrollTop
       redraw()
     }
   }
-  if (place.focusNext === undefined) return
-  rows.find((row) => row.dataset['key'] === place.focusNext)?.focus({ preventScroll: true })
-  place.focusNext = undefined
+  if (state.focusNext === undefined) return
+  rows.find((row) => row.dataset['key'] === state.focusNext)?.focus({ preventScroll: true })
+  state.focusNext = undefined
 }
 
-function rowsOf<T extends Keyed>(props: Props<T>, place: Place, layout: Layout, first: number, last: number) {
+function rowsOf<T extends Keyed>(props: Props<T>, state: ListState, layout: Layout, first: number, last: number) {
   const { items, target } = props
   const shown: number[] = []
   for (let i = first; i <= last; i++) shown.push(i)
-  const focusedAt = indexOf(layout, place.focused)
+  const focusedAt = indexOf(layout, state.focused)
   if (focusedAt >= 0 && (focusedAt < first || focusedAt > last)) shown.push(focusedAt)
   const reachable = focusedAt >= 0 ? focusedAt : last
   return shown.map((i) => {
@@ -151,19 +151,19 @@ function rowsOf<T extends Keyed>(props: Props<T>, place: Place, layout: Layout, 
         aria-posinset={i + 1}
         aria-setsize={items.length}
         aria-label={props.describe(item)}
-        onFocusIn={() => (place.focused = item.key)}
+        onFocusIn={() => (state.focused = item.key)}
       >
-        {drawn(props, place, item)}
+        {drawn(props, state, item)}
       </article>
     )
   })
 }
 
 /** An unchanged item is not rendered again. */
-function drawn<T extends Keyed>(props: Props<T>, place: Place, item: T): VNode {
-  const old = place.drawn.get(item.key)
+function drawn<T extends Keyed>(props: Props<T>, state: ListState, item: T): VNode {
+  const old = state.drawn.get(item.key)
   if (old?.item === item) return old.node
   const node = <>{props.render(item)}</>
-  place.drawn.set(item.key, { item, node })
+  state.drawn.set(item.key, { item, node })
   return node
 }

@@ -181,14 +181,14 @@ function Everything() {
   const rows = useUsage({}, [])
   const days = [...new Set(rows.map((row) => row.day))].sort()
   const bars: Bar[] = days.map((day) => {
-    const mine = rows.filter((row) => row.day === day)
-    const cached = sumOf(mine, 'cacheRead')
+    const ofDay = rows.filter((row) => row.day === day)
+    const cached = sumOf(ofDay, 'cacheRead')
     return {
       label: dayOf(`${day}T12:00:00Z`),
       cached,
-      fresh: sumOf(mine, 'input') - cached,
-      output: sumOf(mine, 'output'),
-      cost: sumOf(mine, 'cost'),
+      fresh: sumOf(ofDay, 'input') - cached,
+      output: sumOf(ofDay, 'output'),
+      cost: sumOf(ofDay, 'cost'),
     }
   })
   return (

@@ -1,6 +1,6 @@
 // Numbers, costs and times in readable form.
 
-const whole = new Intl.NumberFormat('en-US')
+const wholeNumber = new Intl.NumberFormat('en-US')
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
@@ -9,7 +9,7 @@ const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function count(value: number): string {
-  return whole.format(value)
+  return wholeNumber.format(value)
 }
 
 export function compact(value: number): string {

@@ -5,7 +5,7 @@ import { useFileDrop } from '../parts/files.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { dayGroup, whenOf } from '../parts/format.ts'
-import { addressOf, onLink, visit } from '../state/address.ts'
+import { addressOf, onLink, openAddress } from '../state/address.ts'
 import { activityOf } from '../state/activity.ts'
 import { current } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
@@ -39,7 +39,7 @@ export function Sidebar() {
         <span class="brand">Synapse</span>
         <ThemeButton />
         <IconButton icon="import" label="Import a conversation" onClick={() => (importing.value = true)} />
-        <IconButton icon="plus" label="New conversation" onClick={() => visit('/')} />
+        <IconButton icon="plus" label="New conversation" onClick={() => openAddress('/')} />
       </header>
       <div class="search" role="search">
         <Icon name="search" />

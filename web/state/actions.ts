@@ -83,9 +83,9 @@ export async function answer({ call, argsHash }: Approval, verdict: Omit<Verdict
   if (id === undefined) return
   const isTaken = await start(call.callId, async () => {
     const run = await api.answer(id, call.callId, { ...verdict, argsHash })
-    const left = new Map(approvals.value)
-    left.delete(call.callId)
-    approvals.value = left
+    const remaining = new Map(approvals.value)
+    remaining.delete(call.callId)
+    approvals.value = remaining
     attach(id, run.id)
     return run.id
   })

@@ -47,7 +47,7 @@ export function watchActivity(): () => void {
   const wake = () => {
     clearTimeout(timer)
     if (isLooking) isStale = true
-    else if (!document.hidden && !stopped) void look()
+    else if (!document.hidden && !stopped) void poll()
   }
   document.addEventListener('visibilitychange', wake)
   // After navigating away, the state of the previous conversation is shown at once.
@@ -62,12 +62,12 @@ export function watchActivity(): () => void {
   }
 
   /** One at a time: whatever wakes it meanwhile leads to another look, not to a second timer. */
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     isLooking = true
     isStale = false
     if (!keyWanted.value) await refresh()
     isLooking = false
-    if (!stopped && !document.hidden) timer = setTimeout(() => void look(), isStale ? 0 : intervalMs)
+    if (!stopped && !document.hidden) timer = setTimeout(() => void poll(), isStale ? 0 : intervalMs)
   }
 }
 

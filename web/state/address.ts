@@ -12,10 +12,10 @@ export function onLink(event: MouseEvent): void {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return
   if (!(event.currentTarget instanceof HTMLAnchorElement)) return
   event.preventDefault()
-  visit(event.currentTarget.pathname + event.currentTarget.hash)
+  openAddress(event.currentTarget.pathname + event.currentTarget.hash)
 }
 
-export function visit(address: string): void {
+export function openAddress(address: string): void {
   if (address !== location.pathname + location.hash) history.pushState(null, '', address)
   void navigate()
 }
@@ -26,7 +26,7 @@ export async function navigate(): Promise<void> {
   const entryId = decoded(location.hash.slice(1)) || undefined
   if (id === '') close()
   else if (!(await open(id, entryId)) && trouble.value?.kind === 'not-found' && location.pathname === addressOf(id)) {
-    visit('/')
+    openAddress('/')
   }
 }
 

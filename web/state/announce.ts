@@ -15,11 +15,11 @@ export function announceCopy(isCopied: boolean): void {
   announce(isCopied ? 'Copied' : 'The browser does not allow access to the clipboard')
 }
 
-let spoken = 0
+let announcedLength = 0
 
 /** Announces a growing text, paragraph by paragraph; with the last call the rest of it. */
 export function readOut(text: string, isWhole: boolean): void {
   const end = isWhole ? text.length : text.lastIndexOf('\n\n')
-  if (end > spoken) announce(text.slice(spoken, end))
-  spoken = isWhole ? 0 : Math.max(spoken, end)
+  if (end > announcedLength) announce(text.slice(announcedLength, end))
+  announcedLength = isWhole ? 0 : Math.max(announcedLength, end)
 }

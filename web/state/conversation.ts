@@ -105,18 +105,18 @@ export async function open(id: string, at?: string): Promise<boolean> {
     return true
   }
   close()
-  const mine = attempt(async () => {
+  const attempted = attempt(async () => {
     try {
       // The user may navigate away meanwhile.
-      await load(id, at, () => opening === mine)
+      await load(id, at, () => opening === attempted)
     } catch (error) {
       // It may have been listed, and even shown, before it was deleted.
-      if (failureOf(error).kind === 'not-found') gone(id)
+      if (failureOf(error).kind === 'not-found') forgetDeleted(id)
       throw error
     }
   })
-  opening = mine
-  return mine
+  opening = attempted
+  return attempted
 }
 
 async function load(id: string, at: string | undefined, isWanted: () => boolean): Promise<void> {
@@ -160,15 +160,15 @@ function watch(id: string): void {
   stopWatching = follow(
     paths.watch(id),
     (event) => {
-      if (event.type === 'deleted') gone(id)
+      if (event.type === 'deleted') forgetDeleted(id)
       else if (event.type === 'conversation') void attempt(() => changed(JSON.parse(event.data) as ConversationView))
     },
     // It was deleted while not displayed.
-    (error) => error?.failure.kind === 'not-found' && gone(id),
+    (error) => error?.failure.kind === 'not-found' && forgetDeleted(id),
   )
 }
 
-function gone(id: string): void {
+function forgetDeleted(id: string): void {
   if (current.value?.id === id) close()
   dropListed(id)
 }

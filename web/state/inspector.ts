@@ -103,7 +103,7 @@ effect(() => {
     shown.peek().some((one) => 'bytes' in one && (one.bytes ?? 0) > longBody)
   const stop = new AbortController()
   const timer = setTimeout(
-    () => void look(id, isOpen ? wanted : ['next', undefined], words, stop.signal),
+    () => void loadInspection(id, isOpen ? wanted : ['next', undefined], words, stop.signal),
     isLong ? pauseMs * 5 : pauseMs,
   )
   return () => {
@@ -138,7 +138,7 @@ const perPage = 200
 /** Asks for another page of the lines that are shown. */
 let askShown: ((part: LinesPart) => Promise<Inspection>) | undefined
 
-async function look(
+async function loadInspection(
   id: string | undefined,
   wanted: [Subject, Subject | undefined],
   words: string,

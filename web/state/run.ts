@@ -60,18 +60,18 @@ function detach(): void {
 }
 
 /** Runs that have ended, with the last entry of each. */
-const over = new Map<string, string | undefined>()
+const endedRuns = new Map<string, string | undefined>()
 
 /**
  * The last entry that a run is known to have written, or started from: it may arrive before the response to its start.
  */
 export function reached(runId: string): string | undefined {
-  return live.value?.runId === runId ? live.value.tail : over.get(runId)
+  return live.value?.runId === runId ? live.value.tail : endedRuns.get(runId)
 }
 
 /** Follows a run from its first event on. */
 export function attach(conversationId: string, runId: string): void {
-  if (over.has(runId) || live.value?.runId === runId) return
+  if (endedRuns.has(runId) || live.value?.runId === runId) return
   detach()
   batch(() => {
     live.value = { runId, conversationId, stopping: false, isUnsure: false, remarks: [] }
@@ -194,7 +194,7 @@ function without(run: Live, ...names: ('exchange' | 'retry' | 'waiting')[]): Liv
 }
 
 function finish(conversationId: string, runId: string): void {
-  over.set(runId, live.value?.tail)
+  endedRuns.set(runId, live.value?.tail)
   // Concurrent tools may be reported in another order than they were written.
   const isUnsure = live.value?.isUnsure === true || tools.value.size > 1
   detach()

@@ -7,7 +7,7 @@ import { api, paths } from '../api/routes.ts'
 import type { ConversationView, ImportedView, Json } from '../api/types.ts'
 import { copyText } from '../parts/clipboard.ts'
 import { plural } from '../parts/format.ts'
-import { addressOf, visit } from './address.ts'
+import { addressOf, openAddress } from './address.ts'
 import { announce, announceCopy } from './announce.ts'
 import { loadDetails } from './conversation.ts'
 import { loadConversations } from './conversations.ts'
@@ -51,7 +51,7 @@ async function imported({ items }: ImportedView): Promise<void> {
   done.value = `${plural(items.length, 'conversation')} imported${notes > 0 ? `, with ${plural(notes, 'note')} about what could not be imported` : ''}.`
   announce(done.value)
   await loadConversations()
-  if (first) visit(addressOf(first.conversation.id))
+  if (first) openAddress(addressOf(first.conversation.id))
 }
 
 async function busy(words: string, what: () => Promise<unknown>): Promise<boolean> {

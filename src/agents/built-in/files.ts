@@ -12,7 +12,7 @@ const mostEntries = 1000
 const mostFiles = 20_000
 const mostHits = 100
 /** Folders without the user's own files. */
-const left = new Set(['.git', 'node_modules'])
+const skippedFolders = new Set(['.git', 'node_modules'])
 
 export function fileTools(folder: string): Tool[] {
   return [readFile(folder), listFiles(folder), searchFiles(folder)]
@@ -146,7 +146,7 @@ async function* entriesOf(
       if (seen++ > mostFiles) return
       const full = join(at, entry.name)
       if (entry.isFile()) yield { path: relative(home, full), kind: 'file' }
-      else if (entry.isDirectory() && !left.has(entry.name)) {
+      else if (entry.isDirectory() && !skippedFolders.has(entry.name)) {
         yield { path: relative(home, full), kind: 'folder' }
         below.push(full)
       }

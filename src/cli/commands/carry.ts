@@ -172,11 +172,11 @@ function counted(number: number, word: string): string {
 function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: ResumeEstimate): string {
   const size = `About ${inShort(tokens)} tokens`
   if (model === undefined) return `${size}.`
-  const who = neutralLine(`${provider}/${model}`)
+  const modelName = neutralLine(`${provider}/${model}`)
   const room =
     contextWindow === undefined
-      ? `the context window of ${who} is unknown`
-      : `${fits ? 'it fits' : 'it does NOT fit'} the context of ${who} (${inShort(contextWindow)})`
+      ? `the context window of ${modelName} is unknown`
+      : `${fits ? 'it fits' : 'it does NOT fit'} the context of ${modelName} (${inShort(contextWindow)})`
   const money =
     cost === undefined ? 'the price is unknown' : `the first request costs about ${dollars(cost)} (estimate)`
   return `${size}; ${room}; ${money}.`

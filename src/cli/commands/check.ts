@@ -48,9 +48,9 @@ FILE may be - to read standard input.`,
       ...(transcript.system && { system: transcript.system }),
       ...(transcript.tools && { tools: transcript.tools }),
     })
-    const left = refuse(protocol, body, profile)
+    const remaining = refuse(protocol, body, profile)
     if (values.json) {
-      printJson({ format: transcript.format, protocol, issues, notes, left }, 2)
+      printJson({ format: transcript.format, protocol, issues, notes, left: remaining }, 2)
     } else {
       const problems = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
       const lines = [

@@ -48,13 +48,13 @@ FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
     if (file === undefined) throw badInput('Name the file to convert: synapse convert FILE --to PROVIDER[/MODEL].')
     if (values.to === undefined) throw badInput('Name the target: --to PROVIDER[/MODEL] or --to FORMAT.')
     if (agentIds.includes(values.to)) {
-      tell(await printSession(file, { ...values, to: values.to }))
+      printNotes(await printSession(file, { ...values, to: values.to }))
       return exitCode.ok
     }
     const transcript = readTranscriptFile(file, values.from)
     if (formatIds.includes(values.to)) {
       printJson(writeTranscript(transcript.messages, values.to), 2)
-      tell(transcript.notes)
+      printNotes(transcript.notes)
       return exitCode.ok
     }
     const prepared = prepare({
@@ -71,7 +71,7 @@ FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
       printJson({ url, body, notes, estimate: { ...estimate } }, 2)
     } else {
       printJson(prepared.body, 2)
-      tell(notes)
+      printNotes(notes)
     }
     return exitCode.ok
   },
@@ -115,6 +115,6 @@ async function sourceOf(file: string, { from, whole }: Wanted): Promise<SessionS
   return { ...source, notes }
 }
 
-function tell(notes: readonly Note[]): void {
+function printNotes(notes: readonly Note[]): void {
   for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
 }

@@ -38,9 +38,9 @@ to a copy next to it and the file itself is left alone. Exit code 1: problems we
       return exitCode.failed
     }
     const after = await examine(place)
-    const left = after.findings.filter(({ level }) => level === 'stale' || level === 'broken')
-    for (const { what } of left) printError(`Still wrong: ${neutral(what)}\n`)
-    return left.length === 0 ? exitCode.ok : exitCode.failed
+    const remaining = after.findings.filter(({ level }) => level === 'stale' || level === 'broken')
+    for (const { what } of remaining) printError(`Still wrong: ${neutral(what)}\n`)
+    return remaining.length === 0 ? exitCode.ok : exitCode.failed
   },
 }
 

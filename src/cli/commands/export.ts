@@ -66,9 +66,9 @@ async function write(pieces: AsyncIterable<string>, path: string | undefined): P
     return
   }
   // A pipe or a device is written to directly: a file in its place would not be a pipe any more.
-  const there = statSync(path, { throwIfNoEntry: false })
-  const isFile = there === undefined || there.isFile()
-  const target = there?.isFile() ? realpathSync(path) : path
+  const existing = statSync(path, { throwIfNoEntry: false })
+  const isFile = existing === undefined || existing.isFile()
+  const target = existing?.isFile() ? realpathSync(path) : path
   const draft = isFile ? `${target}.part` : target
   try {
     await pipeline(pieces, createWriteStream(draft, { mode: 0o600 }))

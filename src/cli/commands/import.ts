@@ -54,24 +54,24 @@ Formats: archive, ${formatIds.join(', ')}.`,
         const importOptions = { copy: values.copy === true, labels: values.label ?? [] }
         const most = values.verbose === true || !process.stdout.isTTY ? Infinity : mostListed
         let code: number = exitCode.ok
-        let taken = 0
+        let imported = 0
         let refused = 0
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
             const line = await take(local, read, importOptions)
-            if (line !== undefined && taken < most) {
+            if (line !== undefined && imported < most) {
               progress.done()
               print(line)
             }
             if (line === undefined) refused++
-            else taken++
+            else imported++
             if (line === undefined) code = exitCode.badInput
             else if (code === exitCode.ok && read.notes.some(({ why }) => why.includes('cut off')))
               code = exitCode.failed
           }
         }
         progress.done()
-        if (taken + refused > 1) printError(summary(taken, refused, taken > most))
+        if (imported + refused > 1) printError(summary(imported, refused, imported > most))
         return code
       } finally {
         await local.close()
@@ -83,10 +83,10 @@ Formats: archive, ${formatIds.join(', ')}.`,
   },
 }
 
-function summary(taken: number, refused: number, isCut: boolean): string {
-  const some = (many: number) => `${count(many)} ${many === 1 ? 'conversation' : 'conversations'}`
-  const exist = refused === 0 ? '' : ` ${some(refused)} existed already.`
-  return `${some(taken)} imported.${exist}${isCut ? ' --verbose lists all of them.' : ''}\n`
+function summary(imported: number, refused: number, isCut: boolean): string {
+  const conversations = (many: number) => `${count(many)} ${many === 1 ? 'conversation' : 'conversations'}`
+  const exist = refused === 0 ? '' : ` ${conversations(refused)} existed already.`
+  return `${conversations(imported)} imported.${exist}${isCut ? ' --verbose lists all of them.' : ''}\n`
 }
 
 /** A file and its name for the user. */

@@ -15,7 +15,7 @@ import { print, printJson } from '../print.ts'
 import { sessionFlags, type SessionFlags } from '../session-flags.ts'
 import { type AgentSetup, sessionSettings } from '../session-settings.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
-import { tell } from '../trusted.ts'
+import { printNotice } from '../trusted.ts'
 
 export const inspect: Command = {
   usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body]
@@ -178,13 +178,15 @@ async function unloadedAgent(
       ? await placeOfBound(stored.settings, values, local, false)
       : await placeNamed(values.agent, values, local)
   if (typeof place === 'string') {
-    tell([place])
+    printNotice([place])
     return undefined
   }
   const agent = readAgent(place.file, place.config)
   const tools = agent.tools.length > 0 ? await toolsLastOffered(local, stored.id) : []
   if (agent.tools.length > 0 && tools.length === 0)
-    tell([`The tools of ${agent.name} are not shown: no code is loaded here, and no earlier request lists them.`])
+    printNotice([
+      `The tools of ${agent.name} are not shown: no code is loaded here, and no earlier request lists them.`,
+    ])
   return { file: place.file, config: place.config, settings: { ...agent.settings, tools } }
 }
 

@@ -70,11 +70,11 @@ async function mark(
     import('../../run/favourites.ts'),
   ])
   const found = await findModel(model, { rows, env: process.env })
-  const whole = found.model === undefined ? found.provider : `${found.provider}/${found.model}`
+  const fullName = found.model === undefined ? found.provider : `${found.provider}/${found.model}`
   const local = await openLocalStore(values)
   try {
-    await setFavourite(local.store, local.owner, whole, values.favourite !== undefined)
-    print(`${whole} is ${values.favourite === undefined ? 'no longer a favourite' : 'a favourite'}.\n`)
+    await setFavourite(local.store, local.owner, fullName, values.favourite !== undefined)
+    print(`${fullName} is ${values.favourite === undefined ? 'no longer a favourite' : 'a favourite'}.\n`)
   } finally {
     await local.close()
   }

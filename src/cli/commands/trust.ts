@@ -19,11 +19,11 @@ import { print, printError, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import {
   askForTrust,
-  type Brought,
-  broughtBy,
-  broughtByPrompt,
+  type TrustRequest,
+  agentTrustRequest,
+  promptTrustRequest,
   isInteractive,
-  tell,
+  printNotice,
   trustLines,
   unconfirmed,
   variableFor,
@@ -56,29 +56,29 @@ otherwise running the command is the confirmation.
     const folder = resolve(positionals[0] ?? '.')
     if (values.list) return list(values.json === true)
     if (values.remove) return remove(folder)
-    const brought = await broughtByFolder(folder, values)
-    const changes = changesSinceTrust(brought.folder, brought.files)
+    const request = await folderTrustRequest(folder, values)
+    const changes = changesSinceTrust(request.folder, request.files)
     const allowed = new Set(values.allow)
-    const open = unconfirmed(brought.folder, brought.effects).filter(({ name }) => !allowed.has(name))
+    const open = unconfirmed(request.folder, request.effects).filter(({ name }) => !allowed.has(name))
     if (changes?.length === 0 && open.length === 0) {
-      print(`${neutral(brought.folder)} is already trusted.\n`)
+      print(`${neutral(request.folder)} is already trusted.\n`)
       return exitCode.ok
     }
     if (isInteractive() && !values.yes) {
-      await askForTrust(brought, changes)
+      await askForTrust(request, changes)
     } else {
-      tell(trustLines(brought, changes))
+      printNotice(trustLines(request, changes))
       const [first] = open
       if (first) throw badInput(notAllowed([...new Set(open.map(({ name }) => name))]))
-      trustFiles(brought.folder, brought.files, brought.effects.variables.filter(({ own }) => !own).map(variableFor))
+      trustFiles(request.folder, request.files, request.effects.variables.filter(({ own }) => !own).map(variableFor))
     }
-    print(`${neutral(brought.folder)} is trusted.\n`)
+    print(`${neutral(request.folder)} is trusted.\n`)
     return exitCode.ok
   },
 }
 
 /** Everything that a folder brings: its configuration, every agent in its agents folder, and every prompt. */
-async function broughtByFolder(given: string, values: { db?: string | undefined }): Promise<Brought> {
+async function folderTrustRequest(given: string, values: { db?: string | undefined }): Promise<TrustRequest> {
   if (!existsSync(given)) throw badInput(`Folder ${given} does not exist.`)
   const cwd = statSync(given).isDirectory() ? given : dirname(given)
   const found = findConfigFile({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } })
@@ -86,15 +86,15 @@ async function broughtByFolder(given: string, values: { db?: string | undefined 
   const read = isOfFolder ? loadConfig({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } }) : builtInConfig(cwd)
   const config: Config = { ...read, rows: await providerRows(read, values) }
   const folder = read.file === undefined ? cwd : dirname(read.file)
-  const agents = agentFiles(config.agentsDir).flatMap((file): Brought[] => {
+  const agents = agentFiles(config.agentsDir).flatMap((file): TrustRequest[] => {
     try {
-      return [broughtBy({ file, config, folder, named: false })]
+      return [agentTrustRequest({ file, config, folder, named: false })]
     } catch (error) {
-      tell([`Left out, because it is not valid: ${asFailure(error).message}`])
+      printNotice([`Left out, because it is not valid: ${asFailure(error).message}`])
       return []
     }
   })
-  const prompts = projectPrompts(config).map((file) => broughtByPrompt(file, config))
+  const prompts = projectPrompts(config).map((file) => promptTrustRequest(file, config))
   const others = [...agents, ...prompts, ...variableFiles(folder, cwd, config.rows)]
   const files = [...configFiles(read), ...serverFiles(read), ...others.flatMap((one) => one.files)]
   if (files.length === 0)
@@ -109,7 +109,7 @@ async function broughtByFolder(given: string, values: { db?: string | undefined 
 }
 
 /** Files such as .env that set keys of the environment. */
-function variableFiles(folder: string, cwd: string, rows: readonly ProviderRow[]): Brought[] {
+function variableFiles(folder: string, cwd: string, rows: readonly ProviderRow[]): TrustRequest[] {
   return [...new Set(rows.flatMap(({ keyVariables }) => keyVariables))].flatMap((name) => {
     const value = process.env[name]?.trim()
     const file = value ? setByFolder(name, value, cwd) : undefined

@@ -29,8 +29,8 @@ export const branchCommands: SlashCommands = {
       const { head } = await session.conversation.info()
       if (rest === '') {
         if (!head) throw badInput('There are no messages yet, so there is no position to name.')
-        const taken = await store.branches(owner, session.conversation.id)
-        const name = freeName(new Set(taken.map((branch) => branch.name)))
+        const branches = await store.branches(owner, session.conversation.id)
+        const name = freeName(new Set(branches.map((branch) => branch.name)))
         await store.nameBranch(owner, session.conversation.id, name, head)
         return say(`This position is named ${name}. /fork ${name} returns to it at any time.`)
       }

@@ -73,12 +73,12 @@ function hitLine(hit: Hit, style: Style): string {
 
 /** A message of the log as lines for a terminal. */
 export function messageLines(message: Message, style: Style): string[] {
-  const who = message.role === 'assistant' ? `${message.origin.provider}/${message.origin.model}` : message.role
+  const author = message.role === 'assistant' ? `${message.origin.provider}/${message.origin.model}` : message.role
   const stop =
     message.role === 'assistant' && message.stop.reason !== 'done' && message.stop.reason !== 'tool-calls'
       ? ` (${message.stop.reason})`
       : ''
-  return [style.bold(neutral(who) + stop), ...message.parts.map((part) => partText(part, style)), '']
+  return [style.bold(neutral(author) + stop), ...message.parts.map((part) => partText(part, style)), '']
 }
 
 function partText(part: Part, style: Style): string {

@@ -72,9 +72,11 @@ async function messagesOf(
 }
 
 function inWords(message: Message): string {
-  const who = message.role === 'assistant' ? message.origin.model : message.role
+  const author = message.role === 'assistant' ? message.origin.model : message.role
   const calls = callsOf(message).map((call) => `→ ${call.name}`)
   const results =
     message.role === 'tool' ? message.parts.map((part) => `← ${part.name} ${textOf(part.output).slice(0, 200)}`) : []
-  return neutralLine(`${who}: ${[textOf(message.parts).slice(0, 300), ...calls, ...results].filter(Boolean).join(' ')}`)
+  return neutralLine(
+    `${author}: ${[textOf(message.parts).slice(0, 300), ...calls, ...results].filter(Boolean).join(' ')}`,
+  )
 }

@@ -152,7 +152,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       shown.end()
       busy.delete(conversationId)
       live.end()
-      server.changes.tell(conversationId)
+      server.changes.notify(conversationId)
       passes?.ended()
     })
   return {
@@ -319,7 +319,7 @@ async function append(
   if (entries.length === 0) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
   const moving = entries.map((entry) => ({ ...entry, head: 'move' as const }))
   const appended = entries.length > 0 ? await store.appendAll(owner, conversationId, moving, held.write(), records) : []
-  server.changes.tell(conversationId)
+  server.changes.notify(conversationId)
   return appended
 }
 

@@ -39,7 +39,7 @@ export const compareRoutes: readonly Route[] = [
       const chat = conversationOf({ store, owner, endpoint }, id, tools.settings, tools.names)
       const message = body.text === undefined && body.parts === undefined ? undefined : userMessage(body).parts
       const comparison = await chat.compare(body.models, message)
-      server.changes.tell(id)
+      server.changes.notify(id)
       return new globalThis.Response(events(server, principal, id, comparison), { headers: streamHeaders })
     },
   }),
@@ -82,7 +82,7 @@ function events(
       queue.push({ type: 'ended' })
       queue.end()
       releaseSlot(server)
-      server.changes.tell(id)
+      server.changes.notify(id)
     })
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

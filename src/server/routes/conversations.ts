@@ -78,7 +78,7 @@ export const conversationRoutes: readonly Route[] = [
         ...plain,
         ...(settings && { settings: settingsToStore(server, owner, settings, stored) }),
       })
-      server.changes.tell(id)
+      server.changes.notify(id)
       return json(await viewOf(server, owner, id))
     },
   }),
@@ -99,7 +99,7 @@ export const conversationRoutes: readonly Route[] = [
       const { isDeleted } = JSON.parse(new TextDecoder().decode(bytes)) as { isDeleted: boolean }
       if (!isDeleted) throw missing('conversation', id)
       await audit(server.store, principal, 'deleted', id)
-      server.changes.tell(id)
+      server.changes.notify(id)
       return new globalThis.Response(null, { status: 204 })
     },
   }),
@@ -116,12 +116,12 @@ export const conversationRoutes: readonly Route[] = [
       const view = await viewOf(server, owner, id)
       if (name === undefined) await store.setHead(owner, id, { entryId })
       else {
-        const taken = (await store.branches(owner, id)).some((branch) => branch.name === name)
-        if (taken) throw badInput(`A branch "${name}" already exists. Choose another name.`)
+        const isTaken = (await store.branches(owner, id)).some((branch) => branch.name === name)
+        if (isTaken) throw badInput(`A branch "${name}" already exists. Choose another name.`)
         await store.nameBranch(owner, view.id, name, entryId)
         await store.setHead(owner, id, { branch: name })
       }
-      server.changes.tell(id)
+      server.changes.notify(id)
       return json(await viewOf(server, owner, id))
     },
   }),

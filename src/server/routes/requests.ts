@@ -173,7 +173,7 @@ export const requestRoutes: readonly Route[] = [
       const compacted = await chat.compact()
       const cost = compacted?.spent.reduce((sum, spent) => sum + (spent.cost ?? 0), 0) ?? 0
       if (principal.keyId !== undefined && cost > 0) await addSpend(store, principal.keyId, cost)
-      server.changes.tell(id)
+      server.changes.notify(id)
       return json({ overlay: compacted?.overlay ?? null })
     },
   }),
@@ -208,10 +208,10 @@ export const requestRoutes: readonly Route[] = [
     answer: { status: 200, description: 'The decision.', schema: overlayView },
     async handle({ server, owner, param, body }) {
       const [id, overlayId] = [param('id'), param('overlayId')]
-      const mine = (await server.store.overlays(owner, id)).some((overlay) => overlay.id === overlayId)
-      if (!mine) throw missing('overlay', overlayId)
+      const exists = (await server.store.overlays(owner, id)).some((overlay) => overlay.id === overlayId)
+      if (!exists) throw missing('overlay', overlayId)
       const overlay = await server.store.setOverlayUndone(owner, overlayId, body.undone)
-      server.changes.tell(id)
+      server.changes.notify(id)
       return json(overlay)
     },
   }),

@@ -41,7 +41,7 @@ export const toolRoutes: readonly Route[] = [
     answer: { status: 200, description: 'All tools that are available now.', schema: pageSchema(toolView) },
     async handle({ server, owner }) {
       const toolbox = server.toolbox(owner)
-      await soon(toolbox.refresh())
+      await waitBriefly(toolbox.refresh())
       const items = toolbox.tools().map(({ tool, source, usual }) => ({
         name: tool.name,
         ...(tool.description !== undefined && { description: tool.description }),
@@ -71,7 +71,7 @@ export const toolRoutes: readonly Route[] = [
       const toolbox = server.toolbox(owner)
       const name = param('server')
       if (!serverView(toolbox, name)) throw missing('MCP server', name)
-      await soon(toolbox.restart(name))
+      await waitBriefly(toolbox.restart(name))
       return json(serverView(toolbox, name))
     },
   }),
@@ -130,7 +130,7 @@ function withoutPath<T extends { source: string }>(grant: T): T {
   return grant.source.startsWith('agent:') ? { ...grant, source: 'agent' } : grant
 }
 
-async function soon(work: Promise<unknown>): Promise<void> {
+async function waitBriefly(work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, patienceMs)
   try {

@@ -33,7 +33,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
   let last: string | undefined
   let sentAt = 0
   let wake: (() => void) | undefined
-  let gone = false
+  let isClosed = false
   let stop: (() => void) | undefined
 
   return new ReadableStream<Uint8Array>(
@@ -42,7 +42,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
         if (!stop) begin()
         try {
           for (;;) {
-            if (gone) return
+            if (isClosed) return
             const text = await news()
             if (text !== undefined) {
               sentAt = performance.now()
@@ -53,7 +53,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
             await change()
           }
         } catch (error) {
-          if (gone) return
+          if (isClosed) return
           // The client reconnects, and then finds out whether the run continues.
           server.log({ event: 'watch-broken', trace: traceOf(error) })
           close(controller)
@@ -98,8 +98,8 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
   }
 
   function leave(): void {
-    if (gone) return
-    gone = true
+    if (isClosed) return
+    isClosed = true
     wake?.()
     if (!stop) return
     stop()
