@@ -22,6 +22,7 @@ import { readFailure } from '../wires/shared/failure.ts'
 import { malformedInput } from '../wires/shared/injected-text.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wires/wire.ts'
 import { protocolId } from './wire.ts'
+import { objectIn, textIn } from '../wires/shared/json-fields.ts'
 
 interface Open {
   index: number
@@ -151,7 +152,7 @@ function readCall(state: State, chunk: JsonObject): void {
 
 function readFile(state: State, chunk: JsonObject): void {
   const mediaType = textIn(chunk.mediaType)
-  const data = isObject(chunk.data) ? chunk.data : {}
+  const data = objectIn(chunk.data)
   const given =
     data.type === 'url'
       ? ({ kind: 'url', url: textIn(data.url) } as const)
@@ -193,10 +194,6 @@ function outcome({ failure, finished }: State, cause: EndCause | undefined): Out
 /** The metadata of a part in a reply is sent back with it in a prompt. */
 function optionsIn({ providerMetadata }: JsonObject): JsonObject {
   return isObject(providerMetadata) ? { providerOptions: providerMetadata } : {}
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 const reasons: Record<string, StopReason> = {

@@ -20,6 +20,7 @@ import { countFor, createIds, exchange, type ExchangeWorld, type Script } from '
 import { modelsOf, windowOf } from './known-providers.ts'
 import { summaryOf } from './responder.ts'
 import { type GivenHeaders, isCompatible } from './route.ts'
+import { textIn } from '../wires/shared/json-fields.ts'
 
 interface Asked {
   provider: string
@@ -121,7 +122,7 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
       provider,
       protocol,
       service,
-      model: named ?? (typeof body.model === 'string' ? body.model : ''),
+      model: named ?? textIn(body.model),
       body,
       betas: new Set((headers.get('anthropic-beta') ?? '').split(',').map((name) => name.trim())),
       owner,

@@ -2,11 +2,11 @@
 // refuses is refused, the responder answers, and the cache accounts for it.
 
 import { createHash } from 'node:crypto'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { Part, Reply } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Charge, Exchanged, Incoming, Opened, ServerState, WireService } from '../wires/service.ts'
-import { textIn } from '../wires/shared/json-fields.ts'
+import { objectIn, textIn } from '../wires/shared/json-fields.ts'
 import { lettersFrom } from '../wires/shared/letters.ts'
 import { promptTokens } from '../wires/shared/prompt.ts'
 import { refusalFor } from '../wires/shared/refusal.ts'
@@ -72,7 +72,7 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
   const prompt = service.prompt(view)
   const charge = world.cache.charge(scope, prompt, rules, now)
   const usage = usageOf(charge, reply, incoming)
-  const made = asObject(protocol.whole(reply, { model, replyId, createdAt: Math.floor(now / 1000), usage }))
+  const made = objectIn(protocol.whole(reply, { model, replyId, createdAt: Math.floor(now / 1000), usage }))
   const dressed = service.complete?.(made, { provider, quirks: quirksOf(provider, protocol.id), charge }) ?? made
   const whole = seen.finish?.(dressed) ?? dressed
   rememberAnswer(world.cache, scope, rules, view, whole, incoming)
@@ -208,10 +208,6 @@ function rememberAnswer(
   if (!isObject(choice) || !isObject(choice.message)) return
   const messages = [...view.messages, choice.message]
   cache.answered(scope, service.prompt({ ...view, messages }), rules, now)
-}
-
-function asObject(value: Json): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 // Ids of the emulator: the same for the same request, so that runs can be compared, and never twice, because a repeated

@@ -8,6 +8,7 @@ import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolR
 import { callMarks } from '../core/tool-kinds.ts'
 import { sampleOf, type WantedCall, wantedCalls, wantedSums, wantsTime } from './wanted-calls.ts'
 import type { RequestOptions } from '../wires/shared/request-options.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 /** Everything that an answer may be derived from. */
 export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 'tools'> {
@@ -82,7 +83,7 @@ function forcedCalls({ requested, tools }: ResponderInput, turn: Turn): WantedCa
   const tool = toolChoice === 'required' ? tools[0] : tools.find((one) => one.name === toolChoice.tool)
   if (!tool) return []
   const input = sampleOf(tool.input)
-  return [{ name: tool.name, input: isObject(input) ? input : {}, ...callMarks(tool) }]
+  return [{ name: tool.name, input: objectIn(input), ...callMarks(tool) }]
 }
 
 function callPart(call: WantedCall): ToolCallPart {

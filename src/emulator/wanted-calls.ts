@@ -5,7 +5,7 @@ import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ToolCallPart } from '../core/message.ts'
 import { callMarks } from '../core/tool-kinds.ts'
-import { textIn } from '../wires/shared/json-fields.ts'
+import { listIn, objectIn, textIn } from '../wires/shared/json-fields.ts'
 import { zoneOf } from './city-zones.ts'
 
 export interface WantedCall extends Pick<ToolCallPart, 'kind' | 'namespace'> {
@@ -125,7 +125,7 @@ function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[]
     return subject.some((word) => word.length > 3) && subject.every((word) => asked.has(word))
   })
   if (!tool) return []
-  const required = Array.isArray(tool.input.required) ? tool.input.required : []
+  const required = listIn(tool.input.required)
   const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
   const places = place === undefined ? [] : placesIn(question)
   if (required.some((name) => name !== place)) return []
@@ -142,7 +142,7 @@ function purposeOf(tool: ToolSpec): string {
 
 function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
   const input = sampleOf({ ...tool.input, type: 'object' }, given)
-  return { name: tool.name, input: isObject(input) ? input : {}, ...callMarks(tool) }
+  return { name: tool.name, input: objectIn(input), ...callMarks(tool) }
 }
 
 /** Whether one of the words of a name or description, including camelCase, is among these. */
@@ -159,7 +159,7 @@ function wordsOf(text: string): string[] {
 }
 
 function propertiesOf(tool: ToolSpec): [string, string][] {
-  const properties = isObject(tool.input.properties) ? tool.input.properties : {}
+  const properties = objectIn(tool.input.properties)
   return Object.entries(properties).map(([name, schema]) => [
     name,
     isObject(schema) ? textIn(schema.type).toLowerCase() : '',
@@ -181,7 +181,7 @@ function placesIn(question: string): string[] {
  * conversation suggests none.
  */
 export function sampleOf(schema: Json | undefined, given: Record<string, Json> = {}): Json {
-  return sample(schema, isObject(schema) ? schema : {}, given, 0)
+  return sample(schema, objectIn(schema), given, 0)
 }
 
 function sample(schema: Json | undefined, root: JsonObject, given: Record<string, Json>, depth: number): Json {
@@ -211,7 +211,7 @@ function sample(schema: Json | undefined, root: JsonObject, given: Record<string
 }
 
 function sampleObject(schema: JsonObject, root: JsonObject, given: Record<string, Json>, depth: number): JsonObject {
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = objectIn(schema.properties)
   const required = Array.isArray(schema.required) ? schema.required.map(String) : []
   const out: JsonObject = {}
   for (const [name, property] of Object.entries(properties)) {

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { isObject } from '../core/json.ts'
 import { baseUrlOf } from './base-url.ts'
 import type { ProviderRow } from './provider.ts'
+import { listIn } from '../wires/shared/json-fields.ts'
 
 export interface LocalServer {
   provider: string
@@ -37,7 +38,7 @@ async function look(
   })
   const body: unknown = await reply.json()
   const list = isObject(body) ? (body['models'] ?? body['data']) : undefined
-  const models = (Array.isArray(list) ? list : []).flatMap((one: unknown) => {
+  const models = listIn(list).flatMap((one: unknown) => {
     const name = isObject(one) ? (one['model'] ?? one['id'] ?? one['name']) : undefined
     // Embedding models do not answer.
     return typeof name === 'string' && !/embed/i.test(name) ? [`${row.id}/${name}`] : []

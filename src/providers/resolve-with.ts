@@ -12,6 +12,7 @@ import { type ModelPatch, patchFor } from './models.ts'
 import { filledIn } from './places.ts'
 import { type Catalogue, factsOf, type ModelFacts, type Price } from './price.ts'
 import type { Caching, ProviderRow, ProviderWire, StateStrategy } from './provider.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 export interface Wanted {
   provider: string
@@ -274,5 +275,5 @@ function valueAt(value: Json, path: string): Json | undefined {
 
 function withValueAt(body: JsonObject, [key = '', ...rest]: string[], value: string): JsonObject {
   const inner = body[key]
-  return { ...body, [key]: rest.length === 0 ? value : withValueAt(isObject(inner) ? inner : {}, rest, value) }
+  return { ...body, [key]: rest.length === 0 ? value : withValueAt(objectIn(inner), rest, value) }
 }

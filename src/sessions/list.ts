@@ -26,6 +26,7 @@ import {
   type SessionSource,
   type SourceOptions,
 } from './source.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 export interface ListedSession {
   agent: string
@@ -248,7 +249,7 @@ function costOfLines(agent: string, lines: readonly JsonObject[], head: SessionH
   }
   return sumOf(
     [...byReply.values()].map((message) => {
-      const usage = isObject(message.usage) ? message.usage : {}
+      const usage = objectIn(message.usage)
       const read = numberAt(usage, 'cache_read_input_tokens') ?? 0
       const written = numberAt(usage, 'cache_creation_input_tokens') ?? 0
       const input = (numberAt(usage, 'input_tokens') ?? 0) + read + written

@@ -2,7 +2,8 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { badInput } from '../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 export interface OpencodeRow {
   id: string
@@ -74,7 +75,7 @@ export function* opencodeLinesOf(file: string, id: string): Generator<JsonObject
 
 function objectOf(data: unknown): JsonObject {
   const value = typeof data === 'string' ? (JSON.parse(data) as Json) : {}
-  return isObject(value) ? value : {}
+  return objectIn(value)
 }
 
 function reading<T>(file: string, read: (db: DatabaseSync) => T): T {

@@ -22,6 +22,7 @@ import {
   writeBySource,
 } from '../wires/shared/transcript.ts'
 import { newConversation, addNodes } from './chatgpt-write.ts'
+import { objectIn, listIn, textIn } from '../wires/shared/json-fields.ts'
 
 const formatId = 'chatgpt-export'
 
@@ -107,7 +108,7 @@ function readNodes(nodes: readonly JsonObject[], conversation: JsonObject): Mess
   for (const node of nodes) {
     const message = node.message
     if (!isObject(message) || !isObject(message.author)) continue
-    const content = isObject(message.content) ? message.content : {}
+    const content = objectIn(message.content)
     const { role } = message.author
     const instructions = contextText(content)
     if (instructions !== undefined || role === 'system') {
@@ -133,17 +134,17 @@ function contextText(content: JsonObject): string | undefined {
     return [content.user_profile, content.user_instructions].filter((text) => typeof text === 'string').join('\n\n')
   }
   if (content.content_type !== 'model_editable_context') return undefined
-  return typeof content.model_set_context === 'string' ? content.model_set_context : ''
+  return textIn(content.model_set_context)
 }
 
 function emptyReply(message: JsonObject, conversation: JsonObject): Reply {
-  const about = isObject(message.metadata) ? message.metadata : {}
+  const about = objectIn(message.metadata)
   const model = [about.model_slug, conversation.default_model_slug].find((slug) => typeof slug === 'string')
   return {
     role: 'assistant',
     parts: [],
     native: [],
-    origin: { protocol: 'chatgpt-export', provider: 'chatgpt', model: typeof model === 'string' ? model : '' },
+    origin: { protocol: 'chatgpt-export', provider: 'chatgpt', model: textIn(model) },
     stop: { reason: 'done' },
   }
 }
@@ -182,7 +183,7 @@ function askedOf(content: JsonObject): Json {
 
 /** An answer belongs to the last call without one. */
 function addOutput(reply: Reply, message: JsonObject, content: JsonObject): void {
-  const author = isObject(message.author) ? message.author : {}
+  const author = objectIn(message.author)
   const name = typeof author.name === 'string' && author.name !== '' ? author.name : 'tool'
   const media = contentParts(content, message).filter((part) => part.type === 'media')
   const output = outputOf(content)
@@ -201,14 +202,14 @@ function outputOf(content: JsonObject): Json {
       return plainText(content)
     case 'execution_output':
     case 'system_error':
-      return typeof content.text === 'string' ? content.text : ''
+      return textIn(content.text)
     default:
       return content
   }
 }
 
 function plainText(content: JsonObject): string {
-  if (!Array.isArray(content.parts)) return typeof content.text === 'string' ? content.text : ''
+  if (!Array.isArray(content.parts)) return textIn(content.text)
   return content.parts.filter((part) => typeof part === 'string').join('\n')
 }
 
@@ -216,9 +217,9 @@ type ContentPart = TextPart | MediaPart | OpaquePart
 
 function contentParts(content: JsonObject, message: JsonObject): (UserMessage['parts'][number] & ContentPart)[] {
   const { content_type: type } = content
-  const about = isObject(message.metadata) ? message.metadata : {}
+  const about = objectIn(message.metadata)
   if (type === 'text' || type === 'multimodal_text') {
-    const parts = Array.isArray(content.parts) ? content.parts : []
+    const parts = listIn(content.parts)
     return parts.flatMap((part): ContentPart[] => {
       if (typeof part !== 'string') return [pieceOf(part, about)]
       return part === '' ? [] : [{ type: 'text', text: part, ...citationsIn(about) }]
@@ -258,7 +259,7 @@ function pieceOf(piece: Json, about: JsonObject): ContentPart {
 const stops: Record<string, StopReason> = { max_tokens: 'length', interrupted: 'cancelled' }
 
 function stopOf(message: JsonObject): Reply['stop'] {
-  const about = isObject(message.metadata) ? message.metadata : {}
+  const about = objectIn(message.metadata)
   const raw = isObject(about.finish_details) ? about.finish_details.type : undefined
   if (typeof raw === 'string') return { reason: (Object.hasOwn(stops, raw) ? stops[raw] : undefined) ?? 'done', raw }
   return { reason: message.status === 'in_progress' ? 'interrupted' : 'done' }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Part } from '../core/message.ts'
 import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
+import { listIn } from '../wires/shared/json-fields.ts'
 
 export function newConversation(messages: readonly Message[]): JsonObject {
   const root = 'client-created-root'
@@ -24,7 +25,7 @@ export function addNodes(conversation: JsonObject, messages: readonly Message[])
     const id = idFor({ ...message, parent })
     const before = parent === null ? undefined : mapping[parent]
     if (parent !== null && isObject(before)) {
-      const children = Array.isArray(before.children) ? before.children : []
+      const children = listIn(before.children)
       mapping[parent] = { ...before, children: [...children, id] }
     }
     mapping[id] = { id, message: { id, ...message }, parent, children: [] }

@@ -22,6 +22,7 @@ import {
   type Transcript,
   type TranscriptFormat,
 } from '../wires/shared/transcript.ts'
+import { listIn, textIn } from '../wires/shared/json-fields.ts'
 
 const id = 'claude-export'
 
@@ -41,7 +42,7 @@ function isChatMessage(value: Json | undefined): boolean {
 
 function conversationsIn(json: JsonObject): Json[] | undefined {
   const { conversations } = json
-  const [first] = Array.isArray(conversations) ? conversations : []
+  const [first] = listIn(conversations)
   return isObject(first) && Array.isArray(first.chat_messages) ? (conversations as Json[]) : undefined
 }
 
@@ -95,7 +96,7 @@ function chosen(json: Json, notes: Note[]): Chosen {
     const why = 'one conversation is read at a time; give the others one by one'
     notes.push({ kind: 'dropped', what: `${others.length} other conversations: ${named}`, why, at: '$' })
   }
-  const model = typeof conversation.model === 'string' ? conversation.model : ''
+  const model = textIn(conversation.model)
   return { list: objectsIn(conversation.chat_messages, path), path, model }
 }
 
@@ -124,7 +125,7 @@ function branchOf(list: readonly JsonObject[], path: string, notes: Note[]): Set
 
 function readChatMessage(message: JsonObject, path: string, model: string, book: CallBook): Message[] {
   const blocks = Array.isArray(message.content) ? message.content.filter(isBlock) : []
-  const text = typeof message.text === 'string' ? message.text : ''
+  const text = textIn(message.text)
   const content: Block[] = blocks.length > 0 ? blocks : text === '' ? [] : [{ type: 'text', text }]
   if (message.sender === 'human') return [{ role: 'user', parts: [...content.map(readHuman), ...filesOf(message)] }]
   if (message.sender !== 'assistant') throw unreadable(id, `${path}.sender`, 'human or assistant')

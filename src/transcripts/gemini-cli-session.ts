@@ -20,6 +20,7 @@ import {
   uuidFor,
 } from './session.ts'
 import type { AdaptUser } from './steps.ts'
+import { listIn } from '../wires/shared/json-fields.ts'
 
 export const geminiCliSession: SessionFormat = {
   id: 'gemini-cli',
@@ -78,7 +79,7 @@ function scan(): SessionScan {
       for (const about of [line, isObject(line.$set) ? line.$set : {}]) {
         if (about === line && line.sessionId === undefined) continue
         set({ id: stringAt(about, 'sessionId'), title: stringAt(about, 'summary') })
-        const [directory] = Array.isArray(about.directories) ? about.directories : []
+        const [directory] = listIn(about.directories)
         if (typeof directory === 'string') head.cwd ??= directory
         for (const at of [about.startTime, about.lastUpdated]) time(timeAt(at))
       }

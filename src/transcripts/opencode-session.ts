@@ -18,6 +18,7 @@ import {
   timeAt,
   type UserStep,
 } from './session.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 const version = '1.18.33'
 
@@ -45,7 +46,7 @@ function scan(): SessionScan {
         revertedFrom = stringAt(line, 'revert', 'messageID')
         return
       }
-      const info = isObject(line.info) ? line.info : {}
+      const info = objectIn(line.info)
       const parts = partsIn(line)
       const compaction = parts.find(({ type }) => type === 'compaction')
       places[index] = {
@@ -90,7 +91,7 @@ function partsIn(line: JsonObject): JsonObject[] {
 
 function reader(whole: boolean): ReturnType<SessionFormat['reader']> {
   return (line) => {
-    const info = isObject(line.info) ? line.info : {}
+    const info = objectIn(line.info)
     const at = timeAt(isObject(info.time) ? info.time.created : undefined)
     const messages = info.role === 'user' ? readUser(partsIn(line)) : readReply(info, partsIn(line), whole)
     return messages.map((message) => ({ message, ...(at !== undefined && { at }) }))
@@ -131,7 +132,7 @@ function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolea
     if (part.type === 'text') read.push({ type: 'text', text: stringAt(part, 'text') ?? '' })
     if (part.type === 'reasoning') read.push({ type: 'reasoning', text: stringAt(part, 'text') ?? '' })
     if (part.type !== 'tool') continue
-    const state = isObject(part.state) ? part.state : {}
+    const state = objectIn(part.state)
     const [callId, name] = [stringAt(part, 'callID') ?? '', stringAt(part, 'tool') ?? '']
     read.push({ type: 'tool-call', callId, alias: callId, name, input: state.input ?? {} })
     const result = readResult(state, whole)
@@ -152,7 +153,7 @@ function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolea
 }
 
 function readResult(state: JsonObject, whole: boolean): Pick<ToolResultPart, 'output' | 'failed'> | undefined {
-  const metadata = isObject(state.metadata) ? state.metadata : {}
+  const metadata = objectIn(state.metadata)
   if (state.status === 'error') {
     const interrupted = metadata.interrupted === true ? stringAt(metadata, 'output') : undefined
     const text = interrupted ?? stringAt(state, 'error') ?? ''
@@ -176,7 +177,7 @@ function rehome(line: JsonObject, _: unknown, to: NewSession): JsonObject | unde
   }
   const digest = createHash('sha256').update(to.id).digest('hex')
   const renamed = (value: Json | undefined) => (typeof value === 'string' ? newId(value, digest) : value)
-  const info = isObject(line.info) ? line.info : {}
+  const info = objectIn(line.info)
   return {
     info: {
       ...info,

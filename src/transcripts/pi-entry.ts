@@ -7,6 +7,7 @@ import type { MediaPart, Message, Part, Reply, StopReason, TextPart } from '../c
 import { emptyResultText } from '../wires/shared/injected-text.ts'
 import type { CallRegistry } from '../wires/shared/call-registry.ts'
 import { unreadable } from '../wires/shared/transcript.ts'
+import { textIn } from '../wires/shared/json-fields.ts'
 
 /** Undefined if the entry is not a message: settings, labels, and what was hidden from the model. */
 export function readEntry(entry: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
@@ -68,15 +69,12 @@ function textOf(value: Json | undefined): { text?: string } {
 }
 
 function branchSummary(summary: Json | undefined): TextPart {
-  return { type: 'text', text: `[Summary of a branch that was left]\n${typeof summary === 'string' ? summary : ''}` }
+  return { type: 'text', text: `[Summary of a branch that was left]\n${textIn(summary)}` }
 }
 
 /** A command that the user ran by hand: the model received it as a user message. */
 function commandRun({ command, output, exitCode, cancelled }: JsonObject): TextPart {
-  const lines = [
-    `[Command] ${typeof command === 'string' ? command : ''}`,
-    typeof output === 'string' && output ? output : emptyResultText,
-  ]
+  const lines = [`[Command] ${textIn(command)}`, typeof output === 'string' && output ? output : emptyResultText]
   if (cancelled === true) lines.push('(cancelled)')
   else if (typeof exitCode === 'number' && exitCode !== 0) lines.push(`(exit code ${exitCode})`)
   return { type: 'text', text: lines.join('\n') }
@@ -132,7 +130,7 @@ function readReply(message: JsonObject, at: string, book: CallRegistry): Reply {
   if (!Array.isArray(message.content)) throw unreadable('pi', `${at}.content`, 'a list')
   const raw = typeof message.stopReason === 'string' ? message.stopReason : undefined
   const reason = (raw !== undefined && Object.hasOwn(stops, raw) ? stops[raw] : undefined) ?? 'done'
-  const api = typeof message.api === 'string' ? message.api : ''
+  const api = textIn(message.api)
   const protocol = Object.hasOwn(wires, api) ? (wires[api] ?? api) : api
   book.turn()
   const blocks = message.content.filter(isObject)
@@ -145,8 +143,8 @@ function readReply(message: JsonObject, at: string, book: CallRegistry): Reply {
     native,
     origin: {
       protocol,
-      provider: typeof message.provider === 'string' ? message.provider : '',
-      model: typeof message.model === 'string' ? message.model : '',
+      provider: textIn(message.provider),
+      model: textIn(message.model),
       ...(typeof message.responseId === 'string' && { replyId: message.responseId }),
     },
     stop: { reason, ...(raw !== undefined && { raw }) },
@@ -163,7 +161,7 @@ function readBlock(block: JsonObject, book: CallRegistry): ReplyPart {
   if (block.type !== 'toolCall') {
     return { type: 'opaque', kind: `pi/${typeof block.type === 'string' ? block.type : 'block'}`, data: block }
   }
-  const name = typeof block.name === 'string' ? block.name : ''
+  const name = textIn(block.name)
   const alias = typeof block.id === 'string' && block.id !== '' ? block.id : undefined
   const malformed = brokenArguments(block)
   return {

@@ -5,6 +5,7 @@ import type { Grammar, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, TextPart } from '../core/message.ts'
 import { unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
+import { objectIn } from '../wires/shared/json-fields.ts'
 
 const formatId = 'synapse'
 const version = 1
@@ -39,7 +40,7 @@ function textPart(part: Json, index: number): TextPart {
 }
 
 function toolSpec(tool: Json, index: number): ToolSpec {
-  const { name, description, input, kind, grammar, namespace } = isObject(tool) ? tool : {}
+  const { name, description, input, kind, grammar, namespace } = objectIn(tool)
   if (typeof name !== 'string' || !isObject(input)) throw unreadable(formatId, `$[0].tools[${index}]`, 'a tool')
   return {
     name,

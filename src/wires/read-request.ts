@@ -6,7 +6,8 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { textOf, type Message, type Part } from '../core/message.ts'
 import { efforts, type Effort, type Options } from '../settings/options.ts'
 import type { WireService } from './service.ts'
-import { at, type RequestOptions } from './shared/request-options.ts'
+import { valueAt } from './shared/json-fields.ts'
+import { type RequestOptions } from './shared/request-options.ts'
 import type { TranscriptFormat } from './shared/transcript.ts'
 
 /** The content of a request body. */
@@ -70,30 +71,31 @@ function optionsOf(body: JsonObject, requested: RequestOptions): Options {
 /** Sampling options are in the body itself, or in the wire's field for them. */
 function settingIn(body: JsonObject, ...names: string[]): Json | undefined {
   const places = [body, body.generationConfig, body.generation_config, body.options, body.inferenceConfig]
-  return places.flatMap((place) => names.map((name) => at(place, name))).find((value) => value !== undefined)
+  return places.flatMap((place) => names.map((name) => valueAt(place, name))).find((value) => value !== undefined)
 }
 
 /** The reasoning effort, in each wire's form. */
 function effortOf(body: JsonObject): Effort | undefined {
-  const thinking = at(body, 'thinking', 'type')
+  const thinking = valueAt(body, 'thinking', 'type')
   if (thinking === 'disabled' || body.think === false) return 'none'
-  const config = at(body, 'generationConfig', 'thinkingConfig')
+  const config = valueAt(body, 'generationConfig', 'thinkingConfig')
   const named =
     body.reasoning_effort ??
-    at(body, 'reasoning', 'effort') ??
-    at(body, 'output_config', 'effort') ??
-    at(body, 'reasoningConfig', 'maxReasoningEffort') ??
-    at(config, 'thinkingLevel') ??
-    at(body, 'generation_config', 'thinking_level') ??
+    valueAt(body, 'reasoning', 'effort') ??
+    valueAt(body, 'output_config', 'effort') ??
+    valueAt(body, 'reasoningConfig', 'maxReasoningEffort') ??
+    valueAt(config, 'thinkingLevel') ??
+    valueAt(body, 'generation_config', 'thinking_level') ??
     body.think
   const word = typeof named === 'string' ? named.toLowerCase() : undefined
   const known = efforts.find((effort) => effort === word)
   if (known !== undefined) return known
-  const thinks = at(body, 'thinking')
-  const budget = at(thinks, 'budget_tokens') ?? at(thinks, 'token_budget') ?? at(config, 'thinkingBudget')
+  const thinks = valueAt(body, 'thinking')
+  const budget =
+    valueAt(thinks, 'budget_tokens') ?? valueAt(thinks, 'token_budget') ?? valueAt(config, 'thinkingBudget')
   if (typeof budget === 'number') return budget === 0 ? 'none' : byBudget(budget)
   const isWanted = thinking === 'enabled' || thinking === 'adaptive' || body.think === true
-  return isWanted || at(config, 'includeThoughts') === true ? 'medium' : undefined
+  return isWanted || valueAt(config, 'includeThoughts') === true ? 'medium' : undefined
 }
 
 function byBudget(tokens: number): Effort {

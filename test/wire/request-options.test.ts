@@ -5,14 +5,8 @@ import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
 import { mergeExtra, nearestEffort } from '../../src/wires/shared/options.ts'
 import { put, putIn } from '../../src/wires/shared/refused-check.ts'
-import {
-  at,
-  reasoningByEffort,
-  readOptions,
-  schemaIn,
-  textsIn,
-  toolChoiceIn,
-} from '../../src/wires/shared/request-options.ts'
+import { textsIn, valueAt } from '../../src/wires/shared/json-fields.ts'
+import { reasoningByEffort, readOptions, schemaIn, toolChoiceIn } from '../../src/wires/shared/request-options.ts'
 import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/prompt.ts'
 
 describe('the options in a request', () => {
@@ -42,9 +36,9 @@ describe('the options in a request', () => {
     assert.deepEqual([schemaIn(undefined), schemaIn({ schema: 'x' })], [undefined, undefined])
     assert.deepEqual(textsIn(['a', 1, 'b']), ['a', 'b'])
     assert.deepEqual([textsIn([1]), textsIn([]), textsIn('a')], [undefined, undefined, undefined])
-    assert.equal(at({ a: { b: null } }, 'a', 'b'), undefined)
-    assert.equal(at({ a: { b: 0 } }, 'a', 'b'), 0)
-    assert.equal(at('a', 'length'), undefined)
+    assert.equal(valueAt({ a: { b: null } }, 'a', 'b'), undefined)
+    assert.equal(valueAt({ a: { b: 0 } }, 'a', 'b'), 0)
+    assert.equal(valueAt('a', 'length'), undefined)
   })
 
   test('of length and stop sequences are left out if none is valid', () => {

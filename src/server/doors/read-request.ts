@@ -8,7 +8,7 @@ import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
 import type { WireService } from '../../wires/service.ts'
-import { at } from '../../wires/shared/request-options.ts'
+import { valueAt } from '../../wires/shared/json-fields.ts'
 import type { Door } from './door.ts'
 import { readContinuing } from './known-messages.ts'
 
@@ -113,7 +113,7 @@ function toolPlace(place: string | undefined): number {
 
 function refuseUnsupported(body: JsonObject): void {
   if (typeof body.n === 'number' && body.n > 1) throw badInput('n must be 1: each request gets one answer.')
-  const candidates = at(body, 'generationConfig', 'candidateCount')
+  const candidates = valueAt(body, 'generationConfig', 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) throw badInput('generationConfig.candidateCount must be 1.')
   if (body.background === true) throw badInput('background is not supported: wait for the answer, or stream it.')
   if (body.previous_response_id && body.conversation) {
@@ -124,7 +124,7 @@ function refuseUnsupported(body: JsonObject): void {
 }
 
 function sessionOf(body: JsonObject, headers: Headers): string | undefined {
-  const user = at(body, 'metadata', 'user_id')
+  const user = valueAt(body, 'metadata', 'user_id')
   const [, session] = typeof user === 'string' ? (/session[_"]?[:_]?"?([0-9a-f-]{36})/.exec(user) ?? []) : []
   const key = typeof body.prompt_cache_key === 'string' ? body.prompt_cache_key : undefined
   const named = ['x-synapse-conversation', 'x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id']

@@ -27,7 +27,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn } from '../shared/json-fields.ts'
+import { listIn, numberIn, objectIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'
 import { outputOf, partOf, readBlock } from './read-reply.ts'
@@ -160,7 +160,7 @@ function readBlockDelta(state: State, at: number, delta: JsonObject): void {
 function readMessageDelta(state: State, chunk: JsonObject): void {
   state.usage = laterUsage(state.usage, chunk.usage)
   if (isObject(chunk.context_management)) state.cleared = appliedEdits(chunk.context_management)
-  const delta = isObject(chunk.delta) ? chunk.delta : {}
+  const delta = objectIn(chunk.delta)
   if (typeof delta.stop_reason !== 'string') return
   state.finish = {
     raw: delta.stop_reason,
@@ -237,7 +237,7 @@ function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): J
 function readUsage(raw: JsonObject): Usage {
   const total = countsIn(raw)
   // A compaction runs on the same model, but its tokens are only in `iterations` (checked 2026-11).
-  for (const iteration of Array.isArray(raw.iterations) ? raw.iterations : []) {
+  for (const iteration of listIn(raw.iterations)) {
     if (!isObject(iteration) || iteration.type !== 'compaction') continue
     const more = countsIn(iteration)
     total.input += more.input
@@ -245,7 +245,7 @@ function readUsage(raw: JsonObject): Usage {
     total.cacheRead += more.cacheRead
     total.cacheWrite += more.cacheWrite
   }
-  const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+  const details = objectIn(raw.output_tokens_details)
   return { ...total, reasoning: numberIn(details.thinking_tokens), raw }
 }
 

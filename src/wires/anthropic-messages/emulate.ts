@@ -7,6 +7,7 @@ import type { Usage } from '../../core/usage.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { type Block, callIdGrammar, isBlock, protocolId, textBlock } from './types.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const own = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -124,7 +125,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
       message: { ...rest, content: [], stop_reason: null, stop_sequence: null, ...(usage !== undefined && { usage }) },
     },
   ]
-  for (const [index, block] of (Array.isArray(content) ? content : []).filter(isBlock).entries()) {
+  for (const [index, block] of listIn(content).filter(isBlock).entries()) {
     const { start, deltas } = cut(block, piece)
     events.push({ type: 'content_block_start', index, content_block: start })
     for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta })
@@ -150,7 +151,7 @@ function cut(block: Block, piece: number): { start: Block; deltas: JsonObject[] 
   switch (block.type) {
     case 'text': {
       if (typeof block.text !== 'string') break
-      const citations = Array.isArray(block.citations) ? block.citations : []
+      const citations = listIn(block.citations)
       return {
         start: { ...block, text: '', ...(citations.length > 0 && { citations: [] }) },
         deltas: [

@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { inRange } from '../shared/ranges.ts'
-import { textsIn } from '../shared/request-options.ts'
 import { isBlank } from '../shared/text.ts'
 import type { Turn } from '../shared/turns.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
@@ -14,6 +13,7 @@ import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool } from '../wire.ts'
 import { budgetOf, type Loop, planThinking, type Thinking } from './thinking.ts'
 import { type Block, isBlock, isThinking, type Item, type Writer } from './types.ts'
+import { listIn, objectIn, textsIn } from '../shared/json-fields.ts'
 
 interface EncodedOptions {
   maxTokens: number
@@ -245,7 +245,7 @@ export function betasOf(body: JsonObject): string[] {
   const editTypes = Array.isArray(edits) ? edits.flatMap((edit) => (isBlock(edit) ? [edit.type] : [])) : []
   const has = (...some: string[]) => some.some((type) => types.has(type))
   const hasTool = (start: string) => tools.some((tool) => tool.type.startsWith(start))
-  const output = isObject(body.output_config) ? body.output_config : {}
+  const output = objectIn(body.output_config)
 
   const wanted: [boolean, string][] = [
     [body.thread !== undefined, 'message-threads-2026-08-12'],
@@ -278,7 +278,7 @@ export function betasOf(body: JsonObject): string[] {
 function blocksOf({ messages }: JsonObject): { types: Set<string>; summaries: Block[] } {
   const types = new Set<string>()
   const summaries: Block[] = []
-  for (const message of Array.isArray(messages) ? messages : []) {
+  for (const message of listIn(messages)) {
     if (!isObject(message) || !Array.isArray(message.content)) continue
     for (const block of message.content) {
       if (!isBlock(block)) continue

@@ -10,6 +10,7 @@ import { readArguments } from '../shared/decoding.ts'
 import type { BlockReader } from '../shared/block-stream.ts'
 import { malformedInput } from '../shared/injected-text.ts'
 import { type Block, isServerCall, isServerResult, protocolId } from './types.ts'
+import { textIn } from '../shared/json-fields.ts'
 
 export function readBlock(start: Block): BlockReader<Block> {
   const texts = new Map<string, string[]>()
@@ -106,8 +107,4 @@ export function partOf(block: Block): Exclude<Part, ToolResultPart> {
 export function outputOf(block: Block): Json {
   const output = block.content ?? null
   return block.is_error === true ? { is_error: true, content: output } : output
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -10,6 +10,7 @@ import { isUnheardOf, modelOf } from './models.ts'
 import { checkBlocks, checkTurns } from './rules-messages.ts'
 import { checkAnswer, checkModel, checkTools } from './rules-options.ts'
 import { type Block, isBlock } from './types.ts'
+import { textIn } from '../shared/json-fields.ts'
 
 export type Report = (rule: string, message: string, more?: Partial<Issue>) => void
 
@@ -32,7 +33,7 @@ export function refuse(body: Json, profile?: Profile): Issue[] {
   checkTools(body, report)
   if (!messages) return issues
 
-  const model = profile?.model ?? (typeof body.model === 'string' ? body.model : '')
+  const model = profile?.model ?? textIn(body.model)
   if (isUnheardOf(model)) report('model', `model: ${model}`, { status: 404, type: 'not_found_error' })
   checkBlocks(messages, report)
   checkCache(body, messages, report)

@@ -2,10 +2,10 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { noDate } from '../shared/model-forms.ts'
 import { blocksOf, closed, markOf, type Prompt, segment } from '../shared/prompt.ts'
-import { at, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { readServerTool } from './options.ts'
 
 export const anthropicMessagesService: WireService = {
@@ -26,12 +26,12 @@ export const anthropicMessagesService: WireService = {
   listField: 'messages',
   request: (messages, model) => ({ model, max_tokens: 4096, messages }),
   options(body) {
-    const thinking = at(body, 'thinking', 'type')
+    const thinking = valueAt(body, 'thinking', 'type')
     return readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
-      parallelTools: at(body, 'tool_choice', 'disable_parallel_tool_use') !== true,
+      parallelTools: valueAt(body, 'tool_choice', 'disable_parallel_tool_use') !== true,
       reasoning: thinking === undefined || thinking === 'disabled' ? 'off' : 'on',
-      answerSchema: schemaIn(at(body, 'output_config', 'format')),
+      answerSchema: schemaIn(valueAt(body, 'output_config', 'format')),
       maxOutput: [body.max_tokens],
       stop: body.stop_sequences,
     })
@@ -88,7 +88,7 @@ export const anthropicMessagesService: WireService = {
     529: { message: 'Overloaded', type: 'overloaded_error' },
   },
   errorEvent: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-  stateIds: ({ thread }) => [at(thread, 'previous_message_id')],
+  stateIds: ({ thread }) => [valueAt(thread, 'previous_message_id')],
   state: async () => (await import('./state.ts')).createAnthropicState(),
 }
 
@@ -110,7 +110,7 @@ export function promptOf(body: JsonObject): Prompt {
     const mark = markOf(body.cache_control)
     if (last && mark) last.mark ??= mark
   }
-  const { effort } = isObject(body.output_config) ? body.output_config : {}
+  const { effort } = objectIn(body.output_config)
   const pictures = segments.some((one) => one.media > 0)
   return {
     segments,

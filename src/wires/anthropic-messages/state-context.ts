@@ -3,7 +3,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { promptTokens, type CountTokens } from '../shared/prompt.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
 import { promptOf } from './service.ts'
@@ -28,7 +28,7 @@ export function edited(body: JsonObject, count: CountTokens): Edited {
           : undefined
     if (!next) continue
     const cleared = tokensOf(current, count) - tokensOf(next.body, count)
-    const { value: least } = isObject(edit.clear_at_least) ? edit.clear_at_least : {}
+    const { value: least } = objectIn(edit.clear_at_least)
     if (next.cleared === 0 || (typeof least === 'number' && cleared < least)) continue
     current = next.body
     applied.push({ type: edit.type, cleared_input_tokens: cleared, [next.counted]: next.cleared })
@@ -71,7 +71,7 @@ function clearToolUses(body: JsonObject, edit: JsonObject, count: CountTokens): 
   const reached = trigger.type === 'tool_uses' ? uses.length : tokensOf(body, count)
   if (reached < numberOf(trigger.value, 100_000)) return undefined
   const keep = isObject(edit.keep) ? numberOf(edit.keep.value, 3) : 3
-  const excluded = Array.isArray(edit.exclude_tools) ? edit.exclude_tools : []
+  const excluded = listIn(edit.exclude_tools)
   const old = uses.slice(0, Math.max(0, uses.length - keep)).filter((block) => !excluded.includes(block.name ?? null))
   const ids = new Set(old.map((block) => block.id))
   const inputs = edit.clear_tool_inputs
@@ -162,7 +162,7 @@ export function brokenThinking(body: JsonObject, bound: boolean): BrokenBlock[] 
 }
 
 function faultOf(block: JsonObject, prefix: Prefix, bound: boolean): BrokenBlock['why'] | undefined {
-  const signature = typeof block.signature === 'string' ? block.signature : ''
+  const signature = textIn(block.signature)
   const payload = unseal(signature)
   if (!payload) return couldBeReal(signature) ? undefined : 'signature'
   if (payload.kind !== 'thinking') return 'signature'
@@ -222,7 +222,7 @@ function isCompaction(block: JsonObject): boolean {
 export function* blocksOf(
   body: JsonObject,
 ): Generator<{ role: string; block: JsonObject; at: { message: number; block: number } }> {
-  const messages = Array.isArray(body.messages) ? body.messages : []
+  const messages = listIn(body.messages)
   for (const [i, message] of messages.entries()) {
     if (!isObject(message)) continue
     const { content } = message

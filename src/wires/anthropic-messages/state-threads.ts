@@ -4,7 +4,7 @@
 // The error codes are documented; their texts are not recorded, and are ours.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { listIn, textIn } from '../shared/json-fields.ts'
 import { anthropicRefusal } from '../shared/refusal.ts'
 import type { Incoming } from '../service.ts'
 import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
@@ -87,7 +87,7 @@ export function createThreads(): Threads {
         `These fields belong to the thread and cannot be sent again: ${fields}.`,
       )
     }
-    const messages = [...from.messages, ...(Array.isArray(body.messages) ? body.messages : [])]
+    const messages = [...from.messages, ...listIn(body.messages)]
     const { system, tools } = from
     return {
       body: { ...body, ...(system !== undefined && { system }), ...(tools !== undefined && { tools }), messages },

@@ -16,7 +16,7 @@ import {
   tokensOf,
 } from './state-context.ts'
 import { createThreads } from './state-threads.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { anthropicRefusal, refusalFor } from '../shared/refusal.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
 import type { Incoming, Opened, Seen, ServerState } from '../service.ts'
@@ -87,7 +87,7 @@ function checkBetas({ body, betas, protocol }: Incoming): void {
   const missing = Object.entries(betaOf).find(
     ([field, names]) => body[field] !== undefined && body[field] !== null && !names.some((name) => betas.has(name)),
   )?.[0]
-  const thinking = isObject(body.thinking) ? body.thinking : {}
+  const thinking = objectIn(body.thinking)
   const binding = thinking.block_binding !== undefined && !betas.has(bindingBeta)
   const field = missing ?? (binding ? `thinking.${textIn(thinking.type)}.block_binding` : undefined)
   if (field === undefined) return
@@ -132,7 +132,7 @@ function checkedThinking(incoming: Incoming, body: JsonObject): Position[] {
   const dropped = unbound ? thinkingFrom(body, unbound) : []
   const first = broken.find((at) => !has(dropped, at.message, at.block))
   if (!first) return dropped
-  const messages = Array.isArray(body.messages) ? body.messages : []
+  const messages = listIn(body.messages)
   const latest = messages.findLastIndex((message) => isObject(message) && message.role === 'assistant')
   const { rule, text } = wordsFor(first, first.message === latest)
   const message = `messages.${first.message}.content.${first.block}: ${text}`
@@ -224,7 +224,7 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
 
 /** A compaction is billed only in `iterations`; without output after it, the rest of the usage is zero. */
 function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
-  const usage = isObject(whole.usage) ? whole.usage : {}
+  const usage = objectIn(whole.usage)
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
   const own = {
     type: 'compaction',

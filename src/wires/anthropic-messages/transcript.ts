@@ -13,6 +13,7 @@ import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { anthropicMessages } from './index.ts'
 import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, type Writer } from './types.ts'
+import { objectIn, listIn, textIn } from '../shared/json-fields.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
@@ -28,7 +29,7 @@ const telling: ReadonlySet<string> = new Set([
 
 /** Plain text messages look alike on several wires: a block, a field or a tool of this one is required. */
 function recognise(json: Json): boolean {
-  const wrapper = isObject(json) ? json : {}
+  const wrapper = objectIn(json)
   const list = Array.isArray(json) ? json : wrapper.messages
   if (!Array.isArray(list) || list.length === 0) return false
   const looksRight = list
@@ -54,7 +55,7 @@ function isTellingBlock(block: Json): boolean {
 }
 
 function read(json: Json): Transcript {
-  const wrapper = isObject(json) ? json : {}
+  const wrapper = objectIn(json)
   const list = Array.isArray(json) ? json : wrapper.messages
   const path = Array.isArray(json) ? '$' : '$.messages'
   if (!Array.isArray(list)) throw unreadable(protocolId, path, 'a list of messages')
@@ -65,7 +66,7 @@ function read(json: Json): Transcript {
     if (!isObject(message)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
     return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), book, notes))
   })
-  for (const compaction of Array.isArray(wrapper.compactions) ? wrapper.compactions : []) {
+  for (const compaction of listIn(wrapper.compactions)) {
     const at = isObject(compaction) ? compaction.beforeMessage : undefined
     if (typeof at !== 'number') continue
     const why = 'the program that wrote this summarised what came before; all of it is in this log'
@@ -84,9 +85,9 @@ interface ReplyMetadata {
 
 /** Model, id and stop reason of a reply, if the wrapper has them in a separate list. */
 function metadataOf(wrapper: JsonObject): (index: number) => ReplyMetadata {
-  const model = typeof wrapper.model === 'string' ? wrapper.model : ''
+  const model = textIn(wrapper.model)
   const byIndex = new Map<number, JsonObject>()
-  for (const row of Array.isArray(wrapper.usage) ? wrapper.usage : []) {
+  for (const row of listIn(wrapper.usage)) {
     if (isObject(row) && typeof row.message === 'number') byIndex.set(row.message, row)
   }
   return (index) => replyMetadata(byIndex.get(index) ?? {}, model)

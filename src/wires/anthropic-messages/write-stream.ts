@@ -1,19 +1,30 @@
 // A reply as the events of a message, while it is streaming: one block at a time. Thinking of another provider has no
 // signature, or a token of our server: the real API would refuse an invented one.
 
-import { folding } from '../../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
-import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
+import { streamWriter, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { blocksFor, errorBody, whole, wireUsage } from './emulate.ts'
 import { protocolId } from './types.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const fold = folding({ protocol: protocolId, provider: '', model: profile.model })
-  let begun = false
   let blocks = 0
-  const parts = partsInOrder({
+  return streamWriter(protocolId, profile, {
+    first() {
+      const message = {
+        id: profile.replyId,
+        type: 'message',
+        role: 'assistant',
+        model: profile.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: wireUsage({ ...noUsage, input: profile.inputTokens, output: 1 }),
+      }
+      return [{ type: 'message_start', message }]
+    },
     open(part) {
       const block = growing(part)
       return block ? [{ type: 'content_block_start', index: blocks, content_block: block }] : []
@@ -44,47 +55,19 @@ export function writer(profile: StreamProfile): StreamWriter {
         ]
       })
     },
-  })
-
-  return {
-    push(event) {
-      fold.push(event)
-      return opened(parts.push(event))
-    },
-    end() {
-      const { reply, usage = noUsage } = fold.result()
-      const body = whole({ ...reply, native: [] }, { ...profile, usage })
-      const { stop_reason = null, stop_sequence = null, stop_details } = isObject(body) ? body : {}
+    last(reply, facts) {
+      const body = whole(reply, facts)
+      const { stop_reason = null, stop_sequence = null, stop_details } = objectIn(body)
       const delta = { stop_reason, stop_sequence, ...(stop_details && { stop_details }) }
-      return opened([
-        ...parts.end(),
-        { type: 'message_delta', delta, usage: wireUsage(usage) },
-        { type: 'message_stop' },
-      ])
+      return [{ type: 'message_delta', delta, usage: wireUsage(facts.usage) }, { type: 'message_stop' }]
     },
-    fail: (issue) => [errorBody(issue)],
-  }
+    error: errorBody,
+  })
 
   function signatureOf(part: Part, index: number): Json[] {
     const signature = part.type === 'reasoning' ? profile.token?.() : undefined
     if (signature === undefined) return []
     return [{ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature } }]
-  }
-
-  function opened(events: Json[]): Json[] {
-    if (begun || events.length === 0) return events
-    begun = true
-    const message = {
-      id: profile.replyId,
-      type: 'message',
-      role: 'assistant',
-      model: profile.model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: wireUsage({ ...noUsage, input: profile.inputTokens, output: 1 }),
-    }
-    return [{ type: 'message_start', message }, ...events]
   }
 }
 

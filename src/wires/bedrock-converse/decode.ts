@@ -27,7 +27,7 @@ import {
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { malformedInput } from '../shared/injected-text.ts'
-import { numberIn } from '../shared/json-fields.ts'
+import { listIn, numberIn, objectIn, textIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'
 import { imageFormats, inside, kindOf, protocolId } from './types.ts'
@@ -88,7 +88,7 @@ function read(state: State, chunk: JsonObject): void {
       if (typeof event.stopReason === 'string') state.finish = event.stopReason
       break
     case 'metadata':
-      state.usage = isObject(event.usage) ? event.usage : {}
+      state.usage = objectIn(event.usage)
   }
 }
 
@@ -206,7 +206,7 @@ function finishUse(given: JsonObject, streamed: string): { block: JsonObject; ma
 function reasoning(given: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
   const sealed = redacted ?? given.redactedContent
   if (sealed !== undefined && text === '') return { reasoningContent: { redactedContent: sealed } }
-  const whole = isObject(given.reasoningText) ? given.reasoningText : {}
+  const whole = objectIn(given.reasoningText)
   return {
     reasoningContent: {
       reasoningText: { ...whole, ...(text !== '' && { text }), ...(signature !== '' && { signature }) },
@@ -226,7 +226,7 @@ function partOf(block: JsonObject): Exclude<Part, ToolResultPart> {
       return { type: 'reasoning', text, ...(value.redactedContent !== undefined && { hidden: true }) }
     }
     case 'citationsContent': {
-      const content = Array.isArray(value.content) ? value.content : []
+      const content = listIn(value.content)
       const text = content.map((one) => (isObject(one) ? textIn(one.text) : '')).join('')
       if (text === '') break
       return { type: 'text', text, ...(Array.isArray(value.citations) && { citations: value.citations }) }
@@ -243,10 +243,6 @@ function partOf(block: JsonObject): Exclude<Part, ToolResultPart> {
     }
   }
   return { type: 'opaque', kind: `${protocolId}/${kind}`, data: block }
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 // Tokens of one reply: cache reads and writes are counted separately from `inputTokens`.

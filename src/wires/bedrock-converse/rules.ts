@@ -2,7 +2,7 @@
 // from the output of `encode`. Positions count from 0 in sentences, from 1 in shape errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { listIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { isBlank } from '../shared/text.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { inside, kindOf, toolNamePattern } from './types.ts'
@@ -40,8 +40,8 @@ export function refuse(body: Json, profile: Profile = {}): Issue[] {
 }
 
 function messageOf(message: Json): WireMessage {
-  const { role, content } = isObject(message) ? message : {}
-  return { role: typeof role === 'string' ? role : '', content: listIn(content).filter(isObject) }
+  const { role, content } = objectIn(message)
+  return { role: textIn(role), content: listIn(content).filter(isObject) }
 }
 
 function constraint(value: string, path: string, what: string): string {
@@ -243,7 +243,7 @@ function checkDocuments(messages: readonly WireMessage[], report: Report): void 
       const document = inside(block, 'document')
       return document ? [document] : []
     })
-    names.push(...documents.map(({ name }) => (typeof name === 'string' ? name : '')))
+    names.push(...documents.map(({ name }) => textIn(name)))
     if (own.length > 0 && !content.some((block) => typeof block.text === 'string' || block.toolResult !== undefined)) {
       const says = `A text block is required with a document block at messages.${index}.content.`
       report('BC-14', `${says} Add a text block and try again.`)

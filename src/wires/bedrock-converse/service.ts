@@ -1,9 +1,9 @@
 // What a server of Converse needs besides encoding and decoding.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { at, readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
+import { readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn } from '../shared/json-fields.ts'
+import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { closed, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
 import { inside } from './types.ts'
 
@@ -20,20 +20,20 @@ export const bedrockConverseService: WireService = {
   request: (messages) => ({ messages }),
   options(body) {
     const fields = body.additionalModelRequestFields
-    const thinking = at(fields, 'thinking', 'type') ?? at(fields, 'reasoningConfig', 'type')
-    const text = at(body, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
+    const thinking = valueAt(fields, 'thinking', 'type') ?? valueAt(fields, 'reasoningConfig', 'type')
+    const text = valueAt(body, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
     const schema = typeof text === 'string' ? jsonIn(text) : undefined
     return readOptions({
-      toolChoice: toolChoiceOf(at(body, 'toolConfig', 'toolChoice')),
+      toolChoice: toolChoiceOf(valueAt(body, 'toolConfig', 'toolChoice')),
       reasoning:
         thinking === undefined
-          ? reasoningByEffort(at(fields, 'reasoning_effort'))
+          ? reasoningByEffort(valueAt(fields, 'reasoning_effort'))
           : thinking === 'disabled'
             ? 'off'
             : 'on',
       answerSchema: isObject(schema) ? schema : undefined,
-      maxOutput: [at(body, 'inferenceConfig', 'maxTokens')],
-      stop: at(body, 'inferenceConfig', 'stopSequences'),
+      maxOutput: [valueAt(body, 'inferenceConfig', 'maxTokens')],
+      stop: valueAt(body, 'inferenceConfig', 'stopSequences'),
     })
   },
   prompt: promptOf,
@@ -41,7 +41,7 @@ export const bedrockConverseService: WireService = {
   ends: /"metadata":/,
   counting: {
     request(body) {
-      const inner = at(body, 'input', 'converse')
+      const inner = valueAt(body, 'input', 'converse')
       return isObject(inner) ? inner : body
     },
     answer: (tokens) => ({ inputTokens: tokens }),
@@ -70,9 +70,9 @@ export const bedrockConverseService: WireService = {
 }
 
 function toolChoiceOf(choice: Json | undefined): RequestOptions['toolChoice'] {
-  const name = at(choice, 'tool', 'name')
+  const name = valueAt(choice, 'tool', 'name')
   if (typeof name === 'string') return { tool: name }
-  return at(choice, 'any') === undefined ? 'auto' : 'required'
+  return valueAt(choice, 'any') === undefined ? 'auto' : 'required'
 }
 
 function jsonIn(text: string): Json | undefined {

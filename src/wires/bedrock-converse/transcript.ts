@@ -6,7 +6,7 @@ import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
-import { listIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 import type { Target } from '../wire.ts'
 import { encodeReply, encodeResults, writing } from './encode-messages.ts'
@@ -45,10 +45,10 @@ function listOf(json: Json): Json[] | undefined {
 }
 
 function read(json: Json): Transcript {
-  const body = isObject(json) ? json : {}
+  const body = objectIn(json)
   const list = listOf(json)
   if (!list) throw unreadable(protocolId, '$', 'a list of messages, or an object with one in messages')
-  const model = typeof body.modelId === 'string' ? body.modelId : ''
+  const model = textIn(body.modelId)
   const book = callRegistry()
   const messages = list.flatMap((message, index) => {
     const at = `${Array.isArray(json) ? '$' : '$.messages'}[${index}]`
@@ -130,7 +130,7 @@ function readReply(blocks: readonly JsonObject[], model: string, book: CallRegis
   book.turn()
   const names = blocks.flatMap((block) => {
     const use = inside(block, 'toolUse')
-    return use && use.type === undefined ? [typeof use.name === 'string' ? use.name : ''] : []
+    return use && use.type === undefined ? [textIn(use.name)] : []
   })
   const origin: Origin = { protocol: protocolId, provider: 'bedrock', model }
   const decoder = bedrockConverse.decoder(origin, {

@@ -19,7 +19,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn, textIn } from '../shared/json-fields.ts'
+import { numberIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
@@ -91,7 +91,7 @@ function read(state: State, event: JsonObject): void {
       markCallEnd(state, event.index)
       break
     case 'message-end':
-      state.last = isObject(event.delta) ? event.delta : {}
+      state.last = objectIn(event.delta)
   }
 }
 
@@ -126,7 +126,7 @@ function failureIn({ error }: JsonObject, raw: string, provider: string): Failur
 
 /** `tokens` is what the model read and wrote; what is billed is in `billed_units`, which is far less with tools. */
 function readUsage(usage: JsonObject): Usage {
-  const billed = isObject(usage.billed_units) ? usage.billed_units : {}
+  const billed = objectIn(usage.billed_units)
   const tokens = isObject(usage.tokens) ? usage.tokens : billed
   const input = numberIn(tokens.input_tokens) + numberIn(tokens.image_tokens)
   return {
@@ -301,5 +301,5 @@ function nativeBlock({ kind, fields, pieces }: Growing): Json {
 
 /** The message inside an event's delta. */
 function messageIn(event: JsonObject): JsonObject {
-  return isObject(event.delta) && isObject(event.delta.message) ? event.delta.message : {}
+  return objectIn(valueAt(event.delta, 'message'))
 }

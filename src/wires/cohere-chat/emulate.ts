@@ -2,24 +2,17 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, StopReason } from '../../core/message.ts'
-import { wireIds } from '../shared/ids.ts'
-import { listIn } from '../shared/json-fields.ts'
+import { assistantMessage } from '../message-list/emulate.ts'
+import { listIn, objectIn } from '../shared/json-fields.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { type Block, callIdGrammar, protocolId, textBlock, thinkingBlock } from './types.ts'
 
 export function whole(reply: Reply, { replyId, usage }: WholeProfile): Json {
-  const [native] = reply.native
-  const isOwn = reply.origin.protocol === protocolId && isObject(native)
   const tokens = { input_tokens: usage.input, output_tokens: usage.output }
   return {
     id: replyId,
-    message: isOwn
-      ? native
-      : messageFromParts(
-          reply,
-          wireIds([reply], callIdGrammar, () => true),
-        ),
+    message: messageOf(reply),
     finish_reason: finishOf(reply),
     usage: {
       billed_units: tokens,
@@ -27,6 +20,10 @@ export function whole(reply: Reply, { replyId, usage }: WholeProfile): Json {
       cached_tokens: usage.cacheRead,
     },
   }
+}
+
+export function messageOf(reply: Reply): JsonObject {
+  return assistantMessage(reply, protocolId, callIdGrammar, messageFromParts)
 }
 
 const finishReasons: Partial<Record<StopReason, string>> = {
@@ -71,9 +68,7 @@ export function errorBody({ message, type }: Issue): Json {
 export function split(whole: Json, piece = 40): Json[] {
   if (!isObject(whole) || !isObject(whole.message)) return [whole]
   const { content, tool_plan: plan, tool_calls: calls, citations, ...head } = whole.message
-  const start = { ...head, content: [], tool_plan: '', tool_calls: [], citations: [] }
-  const id = whole.id === undefined ? {} : { id: whole.id }
-  const events: Json[] = [{ ...id, type: 'message-start', delta: { message: start } }]
+  const events: Json[] = [messageStart(head, whole.id)]
   if (typeof plan === 'string') {
     for (const text of splitText(plan, piece)) events.push(planDelta(text))
   }
@@ -93,6 +88,11 @@ export function split(whole: Json, piece = 40): Json[] {
   const { finish_reason = null, usage } = whole
   events.push({ type: 'message-end', delta: { finish_reason, ...(usage !== undefined && { usage }) } })
   return events
+}
+
+export function messageStart(head: JsonObject, id: Json | undefined): JsonObject {
+  const message = { ...head, content: [], tool_plan: '', tool_calls: [], citations: [] }
+  return { ...(id !== undefined && { id }), type: 'message-start', delta: { message } }
 }
 
 function planDelta(text: string): JsonObject {
@@ -117,7 +117,7 @@ export function callDelta(text: string, index: number): JsonObject {
 
 /** The block of a citation: the one it names, otherwise the first text; none for one of the plan. */
 function placeOf(citation: Json, blocks: readonly Json[]): number | undefined {
-  const { content_index: named, type } = isObject(citation) ? citation : {}
+  const { content_index: named, type } = objectIn(citation)
   if (type === 'PLAN') return undefined
   if (typeof named === 'number') return named in blocks ? named : undefined
   const first = blocks.findIndex((block) => isObject(block) && block.type === 'text')

@@ -22,6 +22,7 @@ import {
   toolNamePattern,
   type Block,
 } from './types.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   return encodeMessageList(context, target, dialect)
@@ -127,11 +128,11 @@ function takenApart(message: JsonObject): Item[] {
   const { content, tool_plan: plan, tool_calls: calls } = message
   const items: Item[] = []
   if (typeof content === 'string' && content !== '') items.push({ part: textPart(content) })
-  for (const block of Array.isArray(content) ? content : []) {
+  for (const block of listIn(content)) {
     if (isObject(block) && !isThinking(block)) items.push({ part: block })
   }
   if (typeof plan === 'string' && plan !== '') items.push({ fields: { tool_plan: plan } })
-  for (const call of Array.isArray(calls) ? calls : []) items.push({ call: call as JsonObject })
+  for (const call of listIn(calls)) items.push({ call: call as JsonObject })
   return items
 }
 

@@ -2,7 +2,7 @@
 // refusals (checked 2026-11); for a documented limit without a text, the text follows the others.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { objectsIn } from '../shared/json-fields.ts'
+import { objectIn, objectsIn, textIn } from '../shared/json-fields.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { mostStopSequences, toolNamePattern } from './types.ts'
 
@@ -98,7 +98,7 @@ function checkCalls(calls: readonly JsonObject[], answered: readonly Json[], rep
   if (new Set(ids).size < ids.length) report('CO-11', 'cannot have duplicate tool ids')
   for (const call of calls) {
     if (call.type !== 'function') report('shape', 'tool call must be of type function')
-    const fn = isObject(call.function) ? call.function : {}
+    const fn = objectIn(call.function)
     checkName(fn.name, report)
     if (typeof fn.arguments !== 'string') report('shape', 'invalid request: arguments of a tool call must be a string.')
   }
@@ -106,7 +106,7 @@ function checkCalls(calls: readonly JsonObject[], answered: readonly Json[], rep
 
 function checkName(name: Json | undefined, report: Report): void {
   if (typeof name === 'string' && toolNamePattern.test(name)) return
-  const shown = typeof name === 'string' ? name : ''
+  const shown = textIn(name)
   const rule = "tool names can only contain certain characters (A-Za-z0-9_) and can't begin with a digit"
   report('CO-10', `invalid request: ${rule} (provided name: '${shown}').`)
 }
@@ -116,7 +116,7 @@ function checkTools(body: JsonObject, report: Report): void {
     report('CO-4', 'invalid request: tools must be a list of at least one tool.')
   }
   for (const tool of objectsIn(body.tools)) {
-    const fn = isObject(tool.function) ? tool.function : {}
+    const fn = objectIn(tool.function)
     checkName(fn.name, report)
     if (!isObject(fn.parameters) || fn.parameters.type !== 'object') report('CO-14', 'schema must be an object')
   }

@@ -2,7 +2,8 @@
 
 import { isObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
-import { at, readOptions } from '../shared/request-options.ts'
+import { valueAt } from '../shared/json-fields.ts'
+import { readOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 
 export const cohereChatService: WireService = {
@@ -20,12 +21,12 @@ export const cohereChatService: WireService = {
   request: (messages, model) => ({ model, messages }),
   options(body) {
     const format = body.response_format
-    const schema = at(format, 'json_schema')
-    const thinking = at(body, 'thinking', 'type')
+    const schema = valueAt(format, 'json_schema')
+    const thinking = valueAt(body, 'thinking', 'type')
     return readOptions({
       toolChoice: body.tool_choice === 'REQUIRED' ? 'required' : body.tool_choice === 'NONE' ? 'none' : 'auto',
       reasoning: thinking === undefined ? 'free' : thinking === 'disabled' ? 'off' : 'on',
-      answerSchema: isObject(schema) ? schema : at(format, 'type') === 'json_object' ? {} : undefined,
+      answerSchema: isObject(schema) ? schema : valueAt(format, 'type') === 'json_object' ? {} : undefined,
       maxOutput: [body.max_tokens],
       stop: body.stop_sequences,
     })

@@ -11,7 +11,7 @@ import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
 import type { Writing } from '../shared/pieces.ts'
-import { at, textsIn } from '../shared/request-options.ts'
+import { textsIn, valueAt } from '../shared/json-fields.ts'
 import { cleanText } from '../shared/text.ts'
 import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
 import { encodeContents, writing } from './encode-messages.ts'
@@ -136,6 +136,6 @@ export function declareServerTool(tool: ServerTool, provider: string): DeclaredS
 export function readServerTool(tool: JsonObject): ServerTool | undefined {
   if (tool.googleSearch !== undefined) return { kind: 'web-search' }
   if (tool.codeExecution !== undefined) return { kind: 'code-execution' }
-  const stores = textsIn(at(tool, 'fileSearch', 'fileSearchStoreNames'))
+  const stores = textsIn(valueAt(tool, 'fileSearch', 'fileSearchStoreNames'))
   return stores && { kind: 'file-search', stores }
 }

@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, TextPart, ToolCallPart } from '../../core/message.ts'
 import { addPart, type Decoding, endPart, growPart, startedCall, startPart } from '../shared/decoding.ts'
 import { dataKeys, protocolId } from './types.ts'
+import { objectIn, listIn } from '../shared/json-fields.ts'
 
 /** The content of the candidate so far. */
 export interface Content extends Decoding {
@@ -126,7 +127,7 @@ function readWholeCall(state: Content, part: JsonObject, { id, name, args }: Jso
   state.calls++
   addPart(state, {
     ...startedCall(state, id, name),
-    input: isObject(args) ? args : {},
+    input: objectIn(args),
     ...(wrong && { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
     from: keep(state, part),
   })
@@ -256,7 +257,7 @@ function partialCall(): PartialCall {
   return {
     add(call) {
       if (isObject(call.args)) Object.assign(base, call.args)
-      for (const piece of Array.isArray(call.partialArgs) ? call.partialArgs : []) {
+      for (const piece of listIn(call.partialArgs)) {
         if (!isObject(piece) || typeof piece.jsonPath !== 'string') continue
         if (typeof piece.stringValue !== 'string') {
           values.set(piece.jsonPath, piece.numberValue ?? piece.boolValue ?? null)

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../google/models.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { field, functionCallOf, listOf } from './types.ts'
+import { textIn } from '../shared/json-fields.ts'
 
 interface JoinedTurn {
   role: 'user' | 'model'
@@ -98,7 +99,7 @@ function checkSignatures(turns: readonly JoinedTurn[], check: Check): void {
       const name = functionCallOf(part)?.name
       check.refuse(
         'G-6',
-        `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${typeof name === 'string' ? name : ''}\` , position ${position}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
+        `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${textIn(name)}\` , position ${position}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
       )
     }
   }

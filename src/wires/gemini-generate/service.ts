@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn } from '../shared/json-fields.ts'
+import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { closed, type Prompt, segment } from '../shared/prompt.ts'
-import { at, readOptions, type RequestOptions } from '../shared/request-options.ts'
+import { readOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -29,8 +29,8 @@ export const geminiGenerateService: WireService = {
       toolChoice: toolChoiceOf(body),
       reasoning: reasoningOf(body),
       answerSchema: schemaOf(body),
-      maxOutput: [at(body, 'generationConfig', 'maxOutputTokens')],
-      stop: at(body, 'generationConfig', 'stopSequences'),
+      maxOutput: [valueAt(body, 'generationConfig', 'maxOutputTokens')],
+      stop: valueAt(body, 'generationConfig', 'stopSequences'),
     }),
   prompt: promptOf,
   // Without `alt=sse` a stream is one JSON array.
@@ -72,23 +72,24 @@ export const geminiGenerateService: WireService = {
 }
 
 function toolChoiceOf(body: JsonObject): RequestOptions['toolChoice'] {
-  const mode = at(body, 'toolConfig', 'functionCallingConfig', 'mode')
-  const names = at(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames')
+  const mode = valueAt(body, 'toolConfig', 'functionCallingConfig', 'mode')
+  const names = valueAt(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames')
   if (mode !== 'ANY') return mode === 'NONE' ? 'none' : 'auto'
   return Array.isArray(names) && typeof names[0] === 'string' ? { tool: names[0] } : 'required'
 }
 
 function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {
-  const config = at(body, 'generationConfig', 'thinkingConfig')
+  const config = valueAt(body, 'generationConfig', 'thinkingConfig')
   if (!isObject(config)) return 'free'
   if (config.thinkingBudget === 0) return 'off'
   return config.includeThoughts === true || config.thinkingLevel !== undefined ? 'on' : 'free'
 }
 
 function schemaOf(body: JsonObject): JsonObject | undefined {
-  const schema = at(body, 'generationConfig', 'responseJsonSchema') ?? at(body, 'generationConfig', 'responseSchema')
+  const schema =
+    valueAt(body, 'generationConfig', 'responseJsonSchema') ?? valueAt(body, 'generationConfig', 'responseSchema')
   if (isObject(schema)) return schema
-  return at(body, 'generationConfig', 'responseMimeType') === 'application/json' ? {} : undefined
+  return valueAt(body, 'generationConfig', 'responseMimeType') === 'application/json' ? {} : undefined
 }
 
 /** What the model reads of a body of generateContent. */

@@ -20,6 +20,7 @@ import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
 import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { objectIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiGenerate
 const provider = 'google'
@@ -150,7 +151,7 @@ function readUserPart(part: JsonObject): UserMessage['parts'][number] {
 }
 
 function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined {
-  const held = isObject(inlineData) ? inlineData : isObject(fileData) ? fileData : {}
+  const held = isObject(inlineData) ? inlineData : objectIn(fileData)
   const mediaType = typeof held.mimeType === 'string' ? held.mimeType : 'application/octet-stream'
   const name = typeof held.displayName === 'string' ? { name: held.displayName } : {}
   if (typeof held.data === 'string') {
@@ -162,8 +163,8 @@ function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined 
 }
 
 function readResult({ id: alias, name, response, parts }: JsonObject, calls: OpenCalls): ToolResultPart {
-  const toolName = typeof name === 'string' ? name : ''
-  const known = isObject(response) ? response : {}
+  const toolName = textIn(name)
+  const known = objectIn(response)
   const failed = known.error !== undefined && known.output === undefined
   const output = known.output ?? known.error
   const plain = typeof output === 'string' && Object.keys(known).length === 1

@@ -1,17 +1,19 @@
 // A reply as the chunks of streamGenerateContent, while it is streaming: texts and thoughts in pieces, calls complete,
 // and the finish reason with the usage in the last chunk.
 
-import { folding } from '../../core/fold.ts'
-import { isObject, type Json } from '../../core/json.ts'
-import { noUsage } from '../../core/usage.ts'
-import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
+import type { Json } from '../../core/json.ts'
+import { objectIn, objectsIn } from '../shared/json-fields.ts'
+import { streamWriter, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { errorBody, partsOf, signed, whole } from './emulate.ts'
 import { protocolId, type GeminiPart } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const fold = folding({ protocol: protocolId, provider: '', model: profile.model })
   const frame = { modelVersion: profile.model, responseId: profile.replyId }
-  const parts = partsInOrder({
+  const chunk = (parts: GeminiPart[]): Json => ({
+    candidates: [{ content: { parts, role: 'model' }, index: 0 }],
+    ...frame,
+  })
+  return streamWriter(protocolId, profile, {
     open: () => [],
     more(part, text) {
       if (part.type === 'text') return [chunk([{ text }])]
@@ -23,28 +25,14 @@ export function writer(profile: StreamProfile): StreamWriter {
       const written = profile.token ? signed(partsOf(part), profile) : partsOf(part)
       return written.length === 0 ? [] : [chunk(written)]
     },
-  })
-
-  return {
-    push(event) {
-      fold.push(event)
-      return parts.push(event)
-    },
-    end() {
-      const { reply, usage = noUsage } = fold.result()
-      const out = parts.end()
-      const body = whole({ ...reply, native: [] }, { ...profile, usage })
-      const { candidates, usageMetadata = {} } = isObject(body) ? body : {}
-      const [candidate] = Array.isArray(candidates) ? candidates : []
-      const { content: _content, ...outcome } = isObject(candidate) ? candidate : {}
+    last(reply, facts) {
+      const body = whole(reply, facts)
+      const { candidates, usageMetadata = {} } = objectIn(body)
+      const { content: _content, ...outcome } = objectsIn(candidates)[0] ?? {}
       // Clients read the content of every chunk.
-      const last = { content: { parts: [{ text: '' }], role: 'model' }, ...outcome }
-      return [...out, { candidates: [last], usageMetadata, ...frame }]
+      const candidate = { content: { parts: [{ text: '' }], role: 'model' }, ...outcome }
+      return [{ candidates: [candidate], usageMetadata, ...frame }]
     },
-    fail: (issue) => [errorBody(issue)],
-  }
-
-  function chunk(written: GeminiPart[]): Json {
-    return { candidates: [{ content: { parts: written, role: 'model' }, index: 0 }], ...frame }
-  }
+    error: errorBody,
+  })
 }

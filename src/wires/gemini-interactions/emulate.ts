@@ -8,6 +8,7 @@ import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { reasons } from './decode.ts'
 import { contentKind, mediaKind, protocolId, serverToolOf, type Step, textContent } from './types.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const own = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -156,7 +157,7 @@ function inPieces(step: Step, piece: number): { frame: Step; deltas: JsonObject[
   }
   if (step.type === 'thought') {
     const { signature, summary, ...frame } = step
-    const items = Array.isArray(summary) ? summary : []
+    const items = listIn(summary)
     return {
       frame,
       deltas: [

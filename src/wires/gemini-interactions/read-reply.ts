@@ -14,6 +14,7 @@ import {
   serverToolOf,
   type Step,
 } from './types.ts'
+import { textIn } from '../shared/json-fields.ts'
 
 /** The steps so far. */
 export interface Steps extends Decoding {
@@ -169,14 +170,14 @@ function serverToolStep(state: Steps, step: Step, slot: number, { name, side }: 
 function askServerTool(state: Steps, index: number, name: string, step: Step, from: number | undefined): void {
   const input = step.arguments
   const part: ServerToolPart = { type: 'server-tool', name, ...(input !== undefined && { input }), ...at(from) }
-  const key = idOf(step.id)
+  const key = textIn(step.id)
   if (state.serverTools.has(key)) endPart(state, index, part)
   else state.serverTools.set(key, { index, part })
 }
 
 function answerServerTool(state: Steps, name: string, step: Step, from: number | undefined): void {
   const output = step.result !== undefined && { output: step.result }
-  const key = idOf(step.call_id)
+  const key = textIn(step.call_id)
   const asked = state.serverTools.get(key)
   state.serverTools.delete(key)
   if (asked) endPart(state, asked.index, { ...asked.part, ...output })
@@ -199,10 +200,6 @@ function otherStep(state: Steps, step: Step, slot: number): OpenStep {
 
 function at(from: number | undefined): { from?: number } {
   return from === undefined ? {} : { from }
-}
-
-function idOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function given(value: Json | undefined): { input: JsonObject; malformed?: string } {

@@ -7,6 +7,7 @@ import { geminiVersion } from '../google/models.ts'
 import { referenceFault } from '../tool-schema/rules.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { hasSignature, isStep, listOf, serverToolOf } from './types.ts'
+import { textIn } from '../shared/json-fields.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const issues: Issue[] = []
@@ -160,10 +161,6 @@ function checkStep(step: JsonObject, { add }: Asked): void {
   }
 }
 
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
 function isText(value: Json | undefined): boolean {
   return typeof value === 'string' && value !== ''
 }
@@ -213,8 +210,8 @@ function checkTurn(
     add('G-3', 'Please ensure that function response turn comes immediately after a function call turn.')
   }
   if (turn.calls.length === 0 || !after) return
-  const ids = turn.calls.map(({ step }) => textOf(step.id)).toSorted()
-  const given = after.results.map(textOf).toSorted()
+  const ids = turn.calls.map(({ step }) => textIn(step.id)).toSorted()
+  const given = after.results.map(textIn).toSorted()
   if (ids.length !== given.length) {
     add(
       'G-4',
@@ -234,7 +231,7 @@ function checkSignatures(turns: readonly StepTurn[], { model, add }: Asked): voi
     if (!first || first.signed) continue
     add(
       'G-6',
-      `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${textOf(first.step.name)}\` , position ${first.position}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
+      `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${textIn(first.step.name)}\` , position ${first.position}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
     )
   }
 }

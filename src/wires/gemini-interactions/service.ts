@@ -3,10 +3,10 @@
 import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn } from '../shared/json-fields.ts'
+import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, closed, type Prompt, segment } from '../shared/prompt.ts'
-import { at, readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -21,11 +21,11 @@ export const geminiInteractionsService: WireService = {
   request: (input, model) => ({ model, input }),
   options: (body) =>
     readOptions({
-      toolChoice: choiceIn(at(body, 'generation_config', 'tool_choice')),
-      reasoning: at(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
+      toolChoice: choiceIn(valueAt(body, 'generation_config', 'tool_choice')),
+      reasoning: valueAt(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
       answerSchema: schemaIn(body.response_format),
-      maxOutput: [at(body, 'generation_config', 'max_output_tokens')],
-      stop: at(body, 'generation_config', 'stop_sequences'),
+      maxOutput: [valueAt(body, 'generation_config', 'max_output_tokens')],
+      stop: valueAt(body, 'generation_config', 'stop_sequences'),
     }),
   prompt: promptOf,
   replyPrefix: 'v1_',
@@ -69,10 +69,10 @@ export const geminiInteractionsService: WireService = {
 
 /** A forced tool is a list of allowed tools. */
 function choiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
-  const allowed = at(choice, 'allowed_tools', 'tools')
-  const [only, ...others] = Array.isArray(allowed) ? allowed : []
+  const allowed = valueAt(choice, 'allowed_tools', 'tools')
+  const [only, ...others] = listIn(allowed)
   if (typeof only === 'string' && others.length === 0) return { tool: only }
-  return toolChoiceIn(at(choice, 'allowed_tools', 'mode') ?? choice)
+  return toolChoiceIn(valueAt(choice, 'allowed_tools', 'mode') ?? choice)
 }
 
 /** What the model reads of a body of the Interactions API. */

@@ -10,6 +10,7 @@ import { geminiInteractions } from './index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
 import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { listIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiInteractions
 const provider = 'google'
@@ -33,7 +34,7 @@ function read(json: Json): Transcript {
   if (!isObject(json)) throw unreadable(id, '$', 'a list of steps, or an object with `input` or `steps`')
   const { input, steps, system_instruction: system } = json
   if (input === undefined && steps === undefined) throw unreadable(id, '$', 'an object with `input` or `steps`')
-  const model = typeof json.model === 'string' ? json.model : ''
+  const model = textIn(json.model)
   const given = stepsIn(input)
   const answered = listOf(steps)
   const tools = toolsIn(json, notes)
@@ -132,7 +133,7 @@ function readMedia(item: Json): MediaPart | undefined {
 
 function readResult(step: JsonObject, answer: (alias: Json | undefined) => string): ToolResultPart {
   const { name, result, is_error: failed } = step
-  const items = Array.isArray(result) ? result : []
+  const items = listIn(result)
   const rich = items.length > 0 && items.every((item) => isObject(item) && contentTypes.has(item.type))
   const output = rich
     ? items.map(readContent).filter((part) => part.type === 'text' || part.type === 'media')
@@ -140,7 +141,7 @@ function readResult(step: JsonObject, answer: (alias: Json | undefined) => strin
   return {
     type: 'tool-result',
     callId: answer(step.call_id),
-    name: typeof name === 'string' ? name : '',
+    name: textIn(name),
     output,
     ...(typeof result !== 'string' && !rich && result !== undefined && { value: result }),
     ...(failed === true && { failed }),

@@ -1,19 +1,24 @@
 // A reply as the events of an interaction, while it is streaming: each part is a step that is started, filled and
 // stopped.
 
-import { folding } from '../../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { noUsage } from '../../core/usage.ts'
-import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { streamWriter, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { errorBody, eventsOf, sealing, stepsOf, whole } from './emulate.ts'
 import { protocolId, textContent, type Step } from './types.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const fold = folding({ protocol: protocolId, provider: '', model: profile.model })
   const sealed = sealing(profile)
-  let isBegun = false
   let index = -1
-  const parts = partsInOrder({
+  return streamWriter(protocolId, profile, {
+    first() {
+      const { replyId: id, model } = profile
+      const interaction = { id, status: 'in_progress', object: 'interaction', model }
+      return [
+        { interaction, event_type: 'interaction.created' },
+        { interaction_id: id, status: 'in_progress', event_type: 'interaction.status_update' },
+      ]
+    },
     open(part) {
       const [step] = part.type === 'text' || part.type === 'tool-call' ? stepsOf(part) : []
       if (part.type === 'reasoning') return [started({ type: 'thought' })]
@@ -36,36 +41,13 @@ export function writer(profile: StreamProfile): StreamWriter {
       const { signature } = sealed({ type: 'thought' })
       return [...(signature === undefined ? [] : [delta({ signature, type: 'thought_signature' })]), stopped()]
     },
+    last(reply, facts) {
+      const body = whole(reply, facts)
+      const { steps: _steps, ...interaction } = objectIn(body)
+      return [{ interaction: { ...interaction, ...profile.fields }, event_type: 'interaction.completed' }]
+    },
+    error: (issue) => ({ ...errorBody(issue), event_type: 'error' }),
   })
-
-  return {
-    push(event) {
-      fold.push(event)
-      return begun(parts.push(event))
-    },
-    end() {
-      const { reply, usage = noUsage } = fold.result()
-      const out = begun([...parts.end()])
-      const body = whole({ ...reply, native: [] }, { ...profile, usage })
-      const { steps: _steps, ...interaction } = isObject(body) ? body : {}
-      const last = { interaction: { ...interaction, ...profile.fields }, event_type: 'interaction.completed' }
-      return [...(isBegun ? out : first()), last]
-    },
-    fail: (issue) => [{ ...errorBody(issue), event_type: 'error' }],
-  }
-
-  function begun(events: Json[]): Json[] {
-    return isBegun || events.length === 0 ? events : [...first(), ...events]
-  }
-
-  function first(): Json[] {
-    isBegun = true
-    const { replyId: id, model } = profile
-    return [
-      { interaction: { id, status: 'in_progress', object: 'interaction', model }, event_type: 'interaction.created' },
-      { interaction_id: id, status: 'in_progress', event_type: 'interaction.status_update' },
-    ]
-  }
 
   function started(step: Step): Json {
     return { index: ++index, step, event_type: 'step.start' }

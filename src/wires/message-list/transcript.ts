@@ -20,6 +20,7 @@ import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 
 export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
   if (Array.isArray(json)) return { messages: json, path: '$' }
@@ -159,8 +160,8 @@ type ReadMessage = (value: JsonObject, at: string, model: string, book: CallRegi
 function readList(json: Json, format: string, readMessage: ReadMessage): Transcript {
   const list = listIn(json)
   if (!list) throw unreadable(format, '$', 'a list of messages, or an object with one in messages')
-  const body = isObject(json) ? json : {}
-  const model = typeof body.model === 'string' ? body.model : ''
+  const body = objectIn(json)
+  const model = textIn(body.model)
   const book = callRegistry()
   const messages = list.messages.flatMap((value, index) => {
     const at = `${list.path}[${index}]`
@@ -189,7 +190,7 @@ function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json,
   const decoder = wire.decoder(origin, {
     callId: (position, alias) => {
       const fn = calls[position]?.function
-      return book.register(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
+      return book.register(alias, textIn(valueAt(fn, 'name')))
     },
   })
   const chunks = wire.split(whole, 1 << 20)

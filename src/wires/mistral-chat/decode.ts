@@ -21,7 +21,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn } from '../shared/json-fields.ts'
+import { numberIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
@@ -76,7 +76,7 @@ function read(state: State, chunk: JsonObject): void {
 function learnOrigin(state: State, { id, model }: JsonObject): void {
   state.origin = {
     ...state.origin,
-    model: state.origin.model || (typeof model === 'string' ? model : ''),
+    model: state.origin.model || textIn(model),
     ...(typeof id === 'string' && { replyId: id }),
   }
 }
@@ -110,8 +110,8 @@ function isError(chunk: JsonObject): boolean {
 }
 
 function readUsage(usage: JsonObject): Usage {
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const prompt = objectIn(usage.prompt_tokens_details)
+  const completion = objectIn(usage.completion_tokens_details)
   return {
     input: numberIn(usage.prompt_tokens),
     output: numberIn(usage.completion_tokens),
@@ -200,7 +200,7 @@ function addChunk(message: Assembly, chunk: Json, isNew: boolean): void {
     addThinking(message, blockFor(message, 'thinking', fields, isNew), chunk.thinking)
   } else {
     closeBlock(message, true)
-    message.blocks.push({ kind: 'other', fields: isObject(chunk) ? chunk : {}, runs: [{ item: chunk }] })
+    message.blocks.push({ kind: 'other', fields: objectIn(chunk), runs: [{ item: chunk }] })
     const type = isObject(chunk) && typeof chunk.type === 'string' ? chunk.type : 'chunk'
     addPart(message, { type: 'opaque', kind: `${protocolId}/${type}`, data: chunk, from: 0 })
   }

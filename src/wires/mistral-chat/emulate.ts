@@ -2,15 +2,13 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, StopReason } from '../../core/message.ts'
-import { wireIds } from '../shared/ids.ts'
+import { assistantMessage } from '../message-list/emulate.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { emptyChunks } from './decode.ts'
 import { callIdGrammar, type Chunk, protocolId, textChunk, thinkingChunk } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
-  const [native] = reply.native
-  const isOwn = reply.origin.protocol === protocolId && isObject(native)
   const { usage } = profile
   return {
     id: profile.replyId,
@@ -20,12 +18,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     choices: [
       {
         index: 0,
-        message: isOwn
-          ? native
-          : messageFromParts(
-              reply,
-              wireIds([reply], callIdGrammar, () => true),
-            ),
+        message: messageOf(reply),
         finish_reason: finishReasons[reply.stop.reason] ?? 'stop',
       },
     ],
@@ -36,6 +29,10 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
       prompt_tokens_details: { cached_tokens: usage.cacheRead },
     },
   }
+}
+
+export function messageOf(reply: Reply): JsonObject {
+  return assistantMessage(reply, protocolId, callIdGrammar, messageFromParts)
 }
 
 const finishReasons: Partial<Record<StopReason, string>> = {

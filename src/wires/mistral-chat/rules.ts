@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { schemaComplaint } from '../tool-schema/meta-schema.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { callIdGrammar, toolNamePattern } from './types.ts'
+import { listIn, objectIn, valueAt } from '../shared/json-fields.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const shape = misfits(body)
@@ -161,8 +162,8 @@ function nameFault(name: string): string {
 
 function toolIssues(body: JsonObject): Issue[] {
   const issues: Issue[] = []
-  for (const tool of Array.isArray(body.tools) ? body.tools : []) {
-    const fn = isObject(tool) && isObject(tool.function) ? tool.function : {}
+  for (const tool of listIn(body.tools)) {
+    const fn = objectIn(valueAt(tool, 'function'))
     const complaint = fn.parameters === undefined ? undefined : schemaComplaint(fn.parameters, '7')
     if (complaint !== undefined) issues.push(issue('T-13', `Invalid tool schema: ${complaint}`))
     if (typeof fn.name === 'string' && !toolNamePattern.test(fn.name)) issues.push(issue('T-12', nameFault(fn.name)))

@@ -1,6 +1,7 @@
 // What a server of Mistral's chat needs besides encoding and decoding.
 
-import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { valueAt } from '../shared/json-fields.ts'
+import { readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import type { WireService } from '../service.ts'
 
@@ -16,7 +17,7 @@ export const mistralChatService: WireService = {
   listField: 'messages',
   request: (messages, model) => ({ model, messages }),
   options(body) {
-    const thinking = at(body, 'thinking', 'type')
+    const thinking = valueAt(body, 'thinking', 'type')
     return readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
       parallelTools: body.parallel_tool_calls !== false,

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { splitText } from '../shared/text.ts'
 import { lettersFrom } from '../shared/letters.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { Refusal } from '../shared/refusal.ts'
 import { stateless, type Endpoint, type EndpointRequest, type Exchanged, type ServerState } from '../service.ts'
 import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
@@ -83,7 +83,7 @@ async function continueConversation(
   const { instructions, tools, model } = conversation.head
   const args = isObject(body.completion_args) ? body.completion_args : conversation.head.completion_args
   const { exchanged } = await visit.reply({
-    ...(isObject(args) ? args : {}),
+    ...objectIn(args),
     model,
     messages: [
       ...(typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', content: instructions }] : []),
@@ -136,8 +136,7 @@ function readBack(id: string, conversation: StoredConversation, part: string | u
 }
 
 function entriesOf(inputs: Json | undefined, seed: string, now: number): JsonObject[] {
-  const given: Json[] =
-    typeof inputs === 'string' ? [{ role: 'user', content: inputs }] : Array.isArray(inputs) ? inputs : []
+  const given: Json[] = typeof inputs === 'string' ? [{ role: 'user', content: inputs }] : listIn(inputs)
   return given.filter(isObject).map((entry, i) => ({
     object: 'entry',
     type: 'message.input',
@@ -155,8 +154,7 @@ function messagesOf(entries: readonly JsonObject[]): JsonObject[] {
     if (entry.type === 'function.call') {
       const args = typeof entry.arguments === 'string' ? entry.arguments : JSON.stringify(entry.arguments ?? {})
       const call = { id: entry.tool_call_id, type: 'function', function: { name: entry.name, arguments: args } }
-      if (last?.role === 'assistant')
-        last.tool_calls = [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), call]
+      if (last?.role === 'assistant') last.tool_calls = [...listIn(last.tool_calls), call]
       else messages.push({ role: 'assistant', content: '', tool_calls: [call] })
     } else if (entry.type === 'function.result') {
       messages.push({ role: 'tool', tool_call_id: entry.tool_call_id, content: entry.result })
@@ -168,8 +166,8 @@ function messagesOf(entries: readonly JsonObject[]): JsonObject[] {
 }
 
 function outputsOf(whole: JsonObject, seed: string, now: number): JsonObject[] {
-  const [choice] = Array.isArray(whole.choices) ? whole.choices : []
-  const message = isObject(choice) && isObject(choice.message) ? choice.message : {}
+  const [choice] = listIn(whole.choices)
+  const message = objectIn(valueAt(choice, 'message'))
   const entry = { object: 'entry', created_at: iso(now), completed_at: iso(now), model: whole.model ?? null }
   const outputs: JsonObject[] = []
   const { content } = message
@@ -182,7 +180,7 @@ function outputsOf(whole: JsonObject, seed: string, now: number): JsonObject[] {
       content,
     })
   }
-  for (const [i, call] of (Array.isArray(message.tool_calls) ? message.tool_calls : []).entries()) {
+  for (const [i, call] of listIn(message.tool_calls).entries()) {
     if (!isObject(call) || !isObject(call.function)) continue
     const { name, arguments: args } = call.function
     outputs.push({
@@ -205,7 +203,7 @@ function deltasOf(output: JsonObject, index: number, piece: number): JsonObject[
     return [{ type: 'function.call.delta', ...head, name, tool_call_id, arguments: args }]
   }
   const contents = typeof output.content === 'string' ? [...splitText(output.content, piece)] : (output.content ?? [])
-  return (Array.isArray(contents) ? contents : []).map((content, i) => ({
+  return listIn(contents).map((content, i) => ({
     type: 'message.output.delta',
     ...head,
     role: 'assistant',
@@ -215,7 +213,7 @@ function deltasOf(output: JsonObject, index: number, piece: number): JsonObject[
 }
 
 function usageOf(whole: JsonObject): JsonObject {
-  const usage = isObject(whole.usage) ? whole.usage : {}
+  const usage = objectIn(whole.usage)
   const { prompt_tokens, completion_tokens, total_tokens } = usage
   return { prompt_tokens, completion_tokens, total_tokens, connector_tokens: null, connectors: null }
 }

@@ -25,6 +25,7 @@ import {
 import { readFailure } from '../shared/failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
+import { objectIn, textIn } from '../shared/json-fields.ts'
 
 interface Growing {
   index: number
@@ -74,7 +75,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
 function read(state: State, line: JsonObject): void {
   if (!state.started) {
     const { origin } = state
-    state.origin = { ...origin, model: origin.model || (typeof line.model === 'string' ? line.model : '') }
+    state.origin = { ...origin, model: origin.model || textIn(line.model) }
   }
   startReply(state)
   if (line.error !== undefined && line.error !== null) {
@@ -109,7 +110,7 @@ function grow(state: State, growing: Growing | undefined, type: 'text' | 'reason
 }
 
 function readCall(state: State, call: JsonObject): void {
-  const fn = isObject(call.function) ? call.function : {}
+  const fn = objectIn(call.function)
   const name = presentText(fn.name) ?? ''
   if (name === '' && isEmptyInput(fn.arguments)) return
   const alias = presentText(call.id)

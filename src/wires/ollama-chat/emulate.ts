@@ -2,23 +2,16 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
-import { wireIds } from '../shared/ids.ts'
+import { assistantMessage } from '../message-list/emulate.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { callIdGrammar, protocolId } from './types.ts'
 
-export function whole(reply: Reply, profile: WholeProfile): Json {
-  const [native] = reply.native
-  const isOwn = reply.origin.protocol === protocolId && isObject(native)
+export function whole(reply: Reply, profile: WholeProfile): JsonObject {
   return {
     model: profile.model,
     created_at: new Date(profile.createdAt * 1000).toISOString(),
-    message: isOwn
-      ? native
-      : messageFromParts(
-          reply,
-          wireIds([reply], callIdGrammar, () => true),
-        ),
+    message: messageOf(reply),
     done: true,
     done_reason: reply.stop.reason === 'length' ? 'length' : 'stop',
     total_duration: 0,
@@ -28,6 +21,10 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     eval_count: profile.usage.output,
     eval_duration: 0,
   }
+}
+
+export function messageOf(reply: Reply): JsonObject {
+  return assistantMessage(reply, protocolId, callIdGrammar, messageFromParts)
 }
 
 /** An assistant message in the server's form; what this wire does not support is left out. */

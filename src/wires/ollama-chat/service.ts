@@ -3,8 +3,9 @@
 import { noDate } from '../shared/model-forms.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
-import { at, readOptions, toolChoiceIn } from '../shared/request-options.ts'
+import { readOptions, toolChoiceIn } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
+import { listIn, valueAt } from '../shared/json-fields.ts'
 
 export const ollamaChatService: WireService = {
   home: 'ollama',
@@ -24,8 +25,8 @@ export const ollamaChatService: WireService = {
       toolChoice: toolChoiceIn(body.tool_choice),
       reasoning: body.think === undefined ? 'free' : body.think === false ? 'off' : 'on',
       answerSchema: isObject(body.format) ? body.format : body.format === 'json' ? {} : undefined,
-      maxOutput: [at(body, 'options', 'num_predict')],
-      stop: at(body, 'options', 'stop'),
+      maxOutput: [valueAt(body, 'options', 'num_predict')],
+      stop: valueAt(body, 'options', 'stop'),
     }),
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,
@@ -42,7 +43,7 @@ export const ollamaChatService: WireService = {
   ends: /"done":\s*true/,
   overflow: () => ({ rule: 'context', status: 400, message: 'the input length exceeds the context length' }),
   window(body) {
-    const asked = at(body, 'options', 'num_ctx')
+    const asked = valueAt(body, 'options', 'num_ctx')
     return typeof asked === 'number' ? asked : undefined
   },
   truncate: (view, fits) => (view.truncate === false ? undefined : truncatedFront(view, fits)),
@@ -51,7 +52,7 @@ export const ollamaChatService: WireService = {
 
 /** Ollama truncates silently: system and the newest messages that fit are left, at least the last one. */
 function truncatedFront(body: JsonObject, fits: (body: JsonObject) => boolean): JsonObject {
-  const messages = Array.isArray(body.messages) ? body.messages : []
+  const messages = listIn(body.messages)
   const isSystem = (message: unknown) =>
     typeof message === 'object' && message !== null && 'role' in message && message.role === 'system'
   const system = messages.filter(isSystem)

@@ -37,6 +37,7 @@ import {
   wireCall,
 } from './read-reply.ts'
 import { reasoningFields } from './types.ts'
+import { objectIn, listIn } from '../shared/json-fields.ts'
 
 type TextKind = 'text' | 'reasoning' | 'refusal'
 
@@ -94,7 +95,7 @@ function read(state: State, chunk: JsonObject): void {
     const { provider } = state.origin
     state.failure ??= readFailure({ body: chunk, ...(provider !== '' && { provider }) })
   }
-  for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
+  for (const choice of listIn(chunk.choices)) {
     if (isObject(choice) && (choice.index ?? 0) === 0) readChoice(state, choice)
   }
   readRest(state, chunk, state.events.length > 0)
@@ -333,8 +334,8 @@ function isWhole(call: GatheredCall): boolean {
  * total that hides it. Checked on recorded replies, 2026-11.
  */
 function readUsage(raw: JsonObject): Usage {
-  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
-  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
+  const prompt = objectIn(raw.prompt_tokens_details)
+  const completion = objectIn(raw.completion_tokens_details)
   const promptTokens = count(raw.prompt_tokens)
   const completionTokens = count(raw.completion_tokens)
 

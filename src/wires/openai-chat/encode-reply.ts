@@ -9,6 +9,7 @@ import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { replayableDetails } from './read-reply.ts'
 import { foreignCall, protocolId, reasoningFields, replyOnlyFields } from './types.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 export function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
@@ -145,5 +146,5 @@ function reasoningText(reply: Reply, field: string): string | undefined {
 
 function nativeOf(reply: Reply): JsonObject {
   const [native] = reply.native
-  return isObject(native) ? native : {}
+  return objectIn(native)
 }

@@ -6,6 +6,7 @@ import type { MediaPart, Part, ReasoningPart, RefusalPart, ServerToolPart, TextP
 import { callFragments, type CallFragments, type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import { mediaFromUrl } from '../shared/media.ts'
 import { foreignCall, protocolId, textPart } from './types.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 const growing: ReadonlySet<string> = new Set(['content', 'refusal', 'reasoning_content', 'reasoning'])
 const callFields: ReadonlySet<string> = new Set(['tool_calls', 'function_call'])
@@ -197,7 +198,7 @@ const audioHeads: readonly (readonly [string, string])[] = [
 
 /** A tool that Groq ran: its `type` is the tool's name. */
 export function executedTool(entry: Json): ServerToolPart {
-  const tool = isObject(entry) ? entry : {}
+  const tool = objectIn(entry)
   const name = typeof tool.type === 'string' ? tool.type : typeof tool.name === 'string' ? tool.name : 'tool'
   return {
     type: 'server-tool',

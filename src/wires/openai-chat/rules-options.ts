@@ -6,6 +6,7 @@ import { answerSchemaFault, functionSchemaFault } from '../tool-schema/rules.ts'
 import type { Issue } from '../wire.ts'
 import { type ChatBody, type Check, emptyArray, partsIn, toolsIn } from './rules-context.ts'
 import { nameIssues } from './rules-messages.ts'
+import { objectIn, listIn } from '../shared/json-fields.ts'
 
 /** C13, C14: functions and reasoning cannot be combined on this wire from GPT-5.4 on. */
 export const effortWithTools: Check = (body) => {
@@ -207,17 +208,17 @@ function moonshotFault(schema: Json | undefined, path: string, root: JsonObject)
   }
   if (anyOf === undefined && type === undefined) return `${at()}: type is not defined`
   if (items !== undefined && !isObject(items)) return `${at('items')}: items must be an object`
-  const names = Array.isArray(required) ? required : []
+  const names = listIn(required)
   const lacking = names.find((name) => !isObject(properties) || !Object.hasOwn(properties, String(name)))
   if (lacking !== undefined) {
     return `${at('required')}: required property '${String(lacking)}' is not defined in properties`
   }
   const inner: [string, Json | undefined][] = [
-    ...Object.entries(isObject(properties) ? properties : {}).map(([name, value]): [string, Json | undefined] => [
+    ...Object.entries(objectIn(properties)).map(([name, value]): [string, Json | undefined] => [
       `properties.${name}`,
       value,
     ]),
-    ...(Array.isArray(anyOf) ? anyOf : []).map((value, i): [string, Json] => [`anyOf.${i}`, value]),
+    ...listIn(anyOf).map((value, i): [string, Json] => [`anyOf.${i}`, value]),
     ['items', items],
   ]
   for (const [step, value] of inner) {
@@ -336,7 +337,7 @@ function boundIn(schema: Json | undefined, at: string): string | undefined {
   if (!isObject(schema)) return undefined
   const bound = ['minItems', 'maxItems'].find((key) => schema[key] !== undefined)
   if (bound) return `${at}: ${bound}`
-  const named = Object.entries(isObject(schema.properties) ? schema.properties : {})
+  const named = Object.entries(objectIn(schema.properties))
   for (const [name, value] of [...named, ['items', schema.items] as const]) {
     const found = boundIn(value, `${at}/${name}`)
     if (found !== undefined) return found

@@ -3,8 +3,8 @@
 import { openaiModels } from '../shared/model-forms.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
+import { valueAt } from '../shared/json-fields.ts'
 import {
-  at,
   readOptions,
   reasoningByEffort,
   schemaIn,
@@ -47,7 +47,7 @@ export const openaiChatService: WireService = {
     codes: true,
     losesReasoning: true,
     // The usage comes in a separate chunk, on request.
-    isUnmetered: (body) => body.stream === true && at(body, 'stream_options', 'include_usage') !== true,
+    isUnmetered: (body) => body.stream === true && valueAt(body, 'stream_options', 'include_usage') !== true,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /\[DONE\]/,
@@ -61,7 +61,7 @@ export function storesCompletions(provider: string): boolean {
 }
 
 function reasoningOf(body: JsonObject, provider: string): RequestOptions['reasoning'] {
-  const type = at(body, 'thinking', 'type')
+  const type = valueAt(body, 'thinking', 'type')
   if (type !== undefined) return type === 'disabled' ? 'off' : 'on'
   // DeepSeek V4 reasons by default (checked 2026-11).
   return provider === 'deepseek' && body.reasoning_effort !== 'none' ? 'on' : reasoningByEffort(body.reasoning_effort)

@@ -1,8 +1,8 @@
 // Stored chat completions: what OpenAI stores, and how they are read, changed and deleted.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { pageOf } from '../shared/item-pages.ts'
-import { objectsIn } from '../shared/json-fields.ts'
+import { objectIn, objectsIn } from '../shared/json-fields.ts'
 import { storesCompletions } from './service.ts'
 import { openaiRefusal } from '../shared/refusal.ts'
 import type { Endpoint, EndpointRequest, ServerState } from '../service.ts'
@@ -30,7 +30,7 @@ export function createCompletionsState(): CompletionsState {
     idsOf: (owner) => ids.get(owner) ?? [],
     open({ body, provider, owner, now, replyId }) {
       const commit = (whole: JsonObject) => {
-        const metadata = isObject(body.metadata) ? body.metadata : {}
+        const metadata = objectIn(body.metadata)
         const messages = objectsIn(body.messages).map((message, i) => ({ ...message, id: `${replyId}-${i}` }))
         stored.put(replyId, owner, { whole: { ...whole, metadata }, messages }, now)
         ids.set(owner, [...(ids.get(owner) ?? []), replyId])

@@ -7,6 +7,7 @@ import { dataUrl, mediaFromUrl } from '../shared/media.ts'
 import { unreadable } from '../shared/transcript.ts'
 import { messageFromParts } from './emulate.ts'
 import { protocolId, textPart } from './types.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 /** A list that can be added to. */
 export function userParts(content: Json | undefined, at: string, provider: string): UserMessage['parts'] {
@@ -56,7 +57,7 @@ function mediaOf(part: JsonObject, provider: string): MediaPart | undefined {
     case 'video_url':
       return fromUrl(part.video_url, 'video/mp4')
     case 'input_audio': {
-      const sound = isObject(part.input_audio) ? part.input_audio : {}
+      const sound = objectIn(part.input_audio)
       if (typeof sound.data !== 'string') return undefined
       const mediaType = sound.format === 'mp3' ? 'audio/mpeg' : `audio/${String(sound.format ?? 'wav')}`
       return { type: 'media', mediaType, data: { kind: 'base64', base64: sound.data } }

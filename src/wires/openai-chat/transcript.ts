@@ -20,6 +20,7 @@ import { sourced, type Transcript, type TranscriptFormat, unreadable, writeBySou
 import { openaiChat } from './index.ts'
 import { outputOf, textsOf, userParts, writeMessages } from './transcript-messages.ts'
 import { protocolId } from './types.ts'
+import { objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 
 export const openaiChatFormat: TranscriptFormat = {
   id: protocolId,
@@ -208,7 +209,7 @@ function readCall(call: JsonObject): { id: string; name: string; args: Json } {
   const inner = isObject(call.function) ? call.function : call
   const args = inner.arguments ?? {}
   return {
-    id: typeof call.id === 'string' ? call.id : '',
+    id: textIn(call.id),
     name: typeof inner.name === 'string' ? inner.name : 'tool',
     args: typeof args === 'string' ? parsed(args) : args,
   }
@@ -259,9 +260,9 @@ function unwrap(json: Json): Wrapped {
     const wanted = 'a list of messages, or an object with one in messages, traj, history or simulation.messages'
     throw unreadable(protocolId, '$', wanted)
   }
-  const wrapper = isObject(json) ? json : {}
+  const wrapper = objectIn(json)
   const named = modelOf(wrapper)
-  const policy = at(wrapper, 'info', 'environment_info', 'policy')
+  const policy = valueAt(wrapper, 'info', 'environment_info', 'policy')
   const notes: Note[] = []
   const tools = Array.isArray(wrapper.tools) ? readTools(wrapper.tools, notes) : undefined
   return {
@@ -306,26 +307,20 @@ function listIn(json: Json): { messages: Json[]; path: string } | undefined {
   if (Array.isArray(json)) return { messages: json, path: '$' }
   if (!isObject(json)) return undefined
   for (const path of [['messages'], ['traj'], ['history'], ['simulation', 'messages']]) {
-    const list = at(json, ...path)
+    const list = valueAt(json, ...path)
     if (Array.isArray(list)) return { messages: list, path: `$.${path.join('.')}` }
   }
   return undefined
-}
-
-function at(value: Json | undefined, ...path: string[]): Json | undefined {
-  let inner = value
-  for (const field of path) inner = isObject(inner) ? inner[field] : undefined
-  return inner
 }
 
 /** `deepseek/deepseek-chat` is how recorders for many hosts name a model. */
 function modelOf(wrapper: JsonObject): { provider: string; model: string } {
   const named = [
     wrapper.model,
-    at(wrapper, 'info', 'config', 'model', 'model_name'),
-    at(wrapper, 'info', 'agent_info', 'llm'),
+    valueAt(wrapper, 'info', 'config', 'model', 'model_name'),
+    valueAt(wrapper, 'info', 'agent_info', 'llm'),
   ].find((name) => typeof name === 'string')
-  const name = typeof named === 'string' ? named : ''
+  const name = textIn(named)
   const [prefix = '', rest] = name.split('/', 2)
   const known = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
   if (typeof wrapper.provider === 'string') return { provider: wrapper.provider, model: name }

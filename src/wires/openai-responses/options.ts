@@ -8,7 +8,7 @@ import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds
 import type { Effort, ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { inRange } from '../shared/ranges.ts'
-import { at, textsIn } from '../shared/request-options.ts'
+import { textsIn, valueAt } from '../shared/json-fields.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool, Target } from '../wire.ts'
@@ -208,7 +208,7 @@ export function readServerTool(tool: JsonObject): ServerTool | undefined {
   switch (tool.type) {
     case 'web_search':
     case 'web_search_preview': {
-      const domains = textsIn(at(tool, 'filters', 'allowed_domains'))
+      const domains = textsIn(valueAt(tool, 'filters', 'allowed_domains'))
       return { kind: 'web-search', ...(domains && { domains }) }
     }
     case 'code_interpreter':

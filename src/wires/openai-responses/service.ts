@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { StoredItems, StoredReplies, WireService } from '../service.ts'
-import { listIn, objectsIn, textIn } from '../shared/json-fields.ts'
+import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, closed, type Prompt, segment } from '../shared/prompt.ts'
-import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
 import { requestDefaults, writeUsage } from './emulate.ts'
 import { readServerTool } from './options.ts'
@@ -31,8 +31,8 @@ export const openaiResponsesService: WireService = {
     readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
       parallelTools: body.parallel_tool_calls !== false,
-      reasoning: reasoningByEffort(at(body, 'reasoning', 'effort')),
-      answerSchema: schemaIn(at(body, 'text', 'format')),
+      reasoning: reasoningByEffort(valueAt(body, 'reasoning', 'effort')),
+      answerSchema: schemaIn(valueAt(body, 'text', 'format')),
       maxOutput: [body.max_output_tokens],
     }),
   prompt: promptOf,

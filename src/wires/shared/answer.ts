@@ -7,6 +7,7 @@ import type { AnswerSupport, Target } from '../wire.ts'
 import { answerDialects, type AnswerDialect } from '../tool-schema/dialect.ts'
 import { fitAnswer } from '../tool-schema/fit.ts'
 import { wantsWrapping, wrapped } from '../tool-schema/root.ts'
+import { listIn } from './json-fields.ts'
 
 export interface AnswerRequest {
   /** Absent: only JSON can be requested. */
@@ -66,12 +67,12 @@ function isStrict(schema: Json | undefined): boolean {
   const { type, properties, required, additionalProperties } = schema
   const names = isObject(properties) ? Object.keys(properties) : []
   if (type === 'object' || isObject(properties)) {
-    const needed = Array.isArray(required) ? required : []
+    const needed = listIn(required)
     if (additionalProperties !== false || !names.every((name) => needed.includes(name))) return false
   }
   const inner = [properties, schema.$defs, schema.definitions].flatMap((map) =>
     isObject(map) ? Object.values(map) : [],
   )
-  const choices = Array.isArray(schema.anyOf) ? schema.anyOf : []
+  const choices = listIn(schema.anyOf)
   return [...inner, ...choices, ...(schema.items === undefined ? [] : [schema.items])].every(isStrict)
 }

@@ -1,6 +1,7 @@
 // What a provider's usage numbers say about its bill, besides the tokens.
 
 import { isObject, type Json } from '../../core/json.ts'
+import { objectIn, valueAt } from './json-fields.ts'
 
 /**
  * What a provider reports as billed (checked 2026-11): OpenRouter in dollars, without what the owner of the upstream
@@ -17,7 +18,7 @@ export function billedIn(raw: Json | undefined): number | undefined {
 
 /** Cache writes with a lifetime of an hour, which cost more: Anthropic reports them (checked 2026-11). */
 export function longWritesIn(raw: Json | undefined): number | undefined {
-  const written = isObject(raw) && isObject(raw.cache_creation) ? raw.cache_creation : {}
+  const written = objectIn(valueAt(raw, 'cache_creation'))
   const long = written.ephemeral_1h_input_tokens
   return typeof long === 'number' ? long : undefined
 }

@@ -4,6 +4,7 @@
 // matched by index, then by id, then by coming next. Published cases: test/wire/call-fragments.test.ts.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectIn } from './json-fields.ts'
 
 export interface GatheredCall {
   /** As received; absent means a function. */
@@ -105,12 +106,12 @@ interface Fragment {
 }
 
 function readFragment(fragment: JsonObject): Fragment {
-  const { index, id: checkId, type: givenType, function: fn, custom, ...rest } = fragment
-  const inner = isObject(fn) ? fn : isObject(custom) ? custom : {}
-  const { name, arguments: given, input, ...innerRest } = inner
-  const id = presentText(checkId)
-  const type = presentText(givenType) ?? (isObject(custom) ? 'custom' : undefined)
-  const value = given ?? input
+  const { index, id: rawId, type: rawType, function: fn, custom, ...rest } = fragment
+  const inner = isObject(fn) ? fn : objectIn(custom)
+  const { name, arguments: rawArguments, input, ...innerRest } = inner
+  const id = presentText(rawId)
+  const type = presentText(rawType) ?? (isObject(custom) ? 'custom' : undefined)
+  const value = rawArguments ?? input
   return {
     ...(typeof index === 'number' && { index }),
     ...(id !== undefined && { id }),

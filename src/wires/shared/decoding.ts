@@ -9,6 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { DecoderOptions, EndCause } from '../wire.ts'
+import { textIn } from './json-fields.ts'
 
 export interface Decoding {
   readonly options: DecoderOptions | undefined
@@ -96,7 +97,7 @@ export function startedCall(state: Decoding, id: Json | undefined, name: Json | 
     type: 'tool-call',
     callId: state.nextCallId(alias),
     ...(alias !== undefined && { alias }),
-    name: toolName(state, typeof name === 'string' ? name : ''),
+    name: toolName(state, textIn(name)),
     input: {},
   }
 }

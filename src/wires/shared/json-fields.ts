@@ -10,10 +10,27 @@ export function numberIn(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
+export function objectIn(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
 export function listIn(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : []
 }
 
 export function objectsIn(value: Json | undefined): JsonObject[] {
   return listIn(value).filter(isObject)
+}
+
+/** The texts of a list; undefined if it has none. */
+export function textsIn(list: Json | undefined): string[] | undefined {
+  const texts = listIn(list).filter((item) => typeof item === 'string')
+  return texts.length > 0 ? texts : undefined
+}
+
+/** The value at a path of fields; absent and null are the same. */
+export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
+  let found = value
+  for (const key of path) found = isObject(found) ? found[key] : undefined
+  return found ?? undefined
 }

@@ -7,7 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { listIn, textIn } from './json-fields.ts'
+import { listIn, objectIn, textIn } from './json-fields.ts'
 
 /** The size of an image is not on the wire; providers charge about this much for one (checked 2026-11). */
 const mediaTokens = 1600
@@ -79,7 +79,7 @@ export function chatPrompt(body: JsonObject): Prompt {
 }
 
 export function cacheOptions(body: JsonObject): Pick<Prompt, 'explicitOnly' | 'ttl'> {
-  const options = isObject(body.prompt_cache_options) ? body.prompt_cache_options : {}
+  const options = objectIn(body.prompt_cache_options)
   return {
     ...(options.mode === 'explicit' && { explicitOnly: true }),
     ...(typeof options.ttl === 'string' && { ttl: options.ttl }),

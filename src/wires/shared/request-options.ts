@@ -2,6 +2,7 @@
 // these are in its bodies; here they are parsed.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { valueAt } from './json-fields.ts'
 
 export interface RequestOptions {
   toolChoice: 'auto' | 'none' | 'required' | { tool: string }
@@ -29,8 +30,8 @@ export interface GivenOptions {
 
 export function readOptions(given: GivenOptions): RequestOptions {
   const maxOutput = given.maxOutput.find((value) => typeof value === 'number' && value > 0)
-  const list = Array.isArray(given.stop) ? given.stop : [given.stop]
-  const stop = list.filter((one): one is string => typeof one === 'string' && one !== '')
+  const sequences = Array.isArray(given.stop) ? given.stop : [given.stop]
+  const stop = sequences.filter((text): text is string => typeof text === 'string' && text !== '')
   return {
     toolChoice: given.toolChoice,
     parallelTools: given.parallelTools ?? true,
@@ -44,7 +45,7 @@ export function readOptions(given: GivenOptions): RequestOptions {
 /** `tool_choice` in the form of OpenAI, Anthropic and compatible services. */
 export function toolChoiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
   const mode = isObject(choice) ? choice.type : choice
-  const name = at(choice, 'function', 'name') ?? at(choice, 'name')
+  const name = valueAt(choice, 'function', 'name') ?? valueAt(choice, 'name')
   if (typeof name === 'string') return { tool: name }
   if (mode === 'any' || mode === 'required') return 'required'
   return mode === 'none' ? 'none' : 'auto'
@@ -57,20 +58,9 @@ export function reasoningByEffort(effort: Json | undefined): RequestOptions['rea
 /** The schema in a description of the answer's format. */
 export function schemaIn(format: Json | undefined): JsonObject | undefined {
   const schema =
-    at(format, 'json_schema', 'schema') ?? at(format, 'json_schema', 'schema_definition') ?? at(format, 'schema')
+    valueAt(format, 'json_schema', 'schema') ??
+    valueAt(format, 'json_schema', 'schema_definition') ??
+    valueAt(format, 'schema')
   if (isObject(schema)) return schema
-  return at(format, 'type') === 'json_object' ? {} : undefined
-}
-
-/** The texts of a list; undefined: it has none. */
-export function textsIn(list: Json | undefined): string[] | undefined {
-  const texts = Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
-  return texts.length > 0 ? texts : undefined
-}
-
-/** The value at a path of fields; absent and null are the same. */
-export function at(value: Json | undefined, ...path: string[]): Json | undefined {
-  let found = value
-  for (const key of path) found = isObject(found) ? found[key] : undefined
-  return found ?? undefined
+  return valueAt(format, 'type') === 'json_object' ? {} : undefined
 }

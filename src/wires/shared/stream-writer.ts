@@ -2,8 +2,10 @@
 // Parts may open and close in any order; no wire supports that, so a part is written when the previous one is complete.
 
 import type { ReplyEvent } from '../../core/event.ts'
+import { folding } from '../../core/fold.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Part } from '../../core/message.ts'
+import type { Part, Reply } from '../../core/message.ts'
+import { noUsage } from '../../core/usage.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 
 export interface StreamWriter {
@@ -29,6 +31,37 @@ export interface PartWriter {
   open(part: Part): Json[]
   more(part: Part, text: string): Json[]
   close(part: Part): Json[]
+}
+
+/** How a wire writes a whole reply. */
+interface ReplyWriter extends PartWriter {
+  /** The chunks before all others; none by default. */
+  first?(): Json[]
+  /** The chunks that end a reply. */
+  last(reply: Reply, profile: WholeProfile): Json[]
+  error(issue: Issue): Json
+}
+
+export function streamWriter(protocol: string, profile: StreamProfile, writer: ReplyWriter): StreamWriter {
+  const fold = folding({ protocol, provider: '', model: profile.model })
+  const parts = partsInOrder(writer)
+  let begun = false
+  const afterFirst = (chunks: Json[]): Json[] => {
+    if (begun || chunks.length === 0) return chunks
+    begun = true
+    return [...(writer.first?.() ?? []), ...chunks]
+  }
+  return {
+    push(event) {
+      fold.push(event)
+      return afterFirst(parts.push(event))
+    },
+    end() {
+      const { reply, usage = noUsage } = fold.result()
+      return afterFirst([...parts.end(), ...writer.last({ ...reply, native: [] }, { ...profile, usage })])
+    },
+    fail: (issue) => [writer.error(issue)],
+  }
 }
 
 interface Pending {

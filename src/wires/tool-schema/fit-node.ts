@@ -7,6 +7,7 @@ import { flattenChoice, sentence } from './merge.ts'
 import { schemaKeywords, schemaLists, schemaMaps } from './meta-schema.ts'
 import { definitionOf, kindOf, neverEnds, targetOf } from './root.ts'
 import { repair } from './repair.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 export interface Work {
   /** The original schema, in which references are resolved. */
@@ -34,7 +35,7 @@ export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolea
     changes.add('boolean schema')
     return withType(given ? {} : { description: '(must not be given)' }, work)
   }
-  const fixed = repair(isObject(given) ? given : {})
+  const fixed = repair(objectIn(given))
   for (const change of fixed.changes) changes.add(change)
   if (!isObject(given)) changes.add('a schema that is none')
   if (at.depth > dialect.maxDepth && holdsSchemas(fixed.schema)) return inWords(fixed.schema, work)
@@ -244,7 +245,7 @@ function writeRequired(names: Json[], schema: JsonObject, out: JsonObject, { dia
   }
   out.required = names
   if (!dialect.requiredDefined) return
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = objectIn(schema.properties)
   const lacking = names.filter((name) => !Object.hasOwn(properties, String(name))).map(String)
   if (lacking.length === 0) return
   changes.add('properties that are only named as required')

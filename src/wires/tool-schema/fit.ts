@@ -8,6 +8,7 @@ import { expand, merged, objectsOf } from './expand.ts'
 import { fitNode, type Work } from './fit-node.ts'
 import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
 import { definitionOf, noArguments, wantsWrapping, wrapped, wrapper } from './root.ts'
+import { objectIn, listIn } from '../shared/json-fields.ts'
 
 export interface FittedTool {
   description?: string
@@ -67,7 +68,7 @@ function fitAnew(given: JsonObject, dialect: SchemaDialect): Fitted {
   const work: Work = { root: given, dialect, changes: new Set(), expanded: new Map(), nodes: 0 }
   const root = rootOf(given, work)
   const fitted = fitNode(root, work, { path: '', open: new Map(), depth: 0 })
-  const schema: JsonObject = isObject(fitted) ? fitted : {}
+  const schema: JsonObject = objectIn(fitted)
   if (dialect.rootProperties && !isObject(schema.properties)) schema.properties = {}
   const words: string[] = []
   if (!dialect.rootDescription && typeof schema.description === 'string') {
@@ -111,7 +112,7 @@ function withoutRest(schema: JsonObject, work: Work): JsonObject {
   if (not !== undefined) sentences.push(`The arguments must not fit ${JSON.stringify(not)}.`)
   if (sentences.length === 0) return schema
   work.changes.add('enum, const or not at the top in words')
-  const listed = [...(Array.isArray(values) ? values : []), ...(value === undefined ? [] : [value])].filter(isObject)
+  const listed = [...listIn(values), ...(value === undefined ? [] : [value])].filter(isObject)
   const names = new Set(listed.flatMap((item) => Object.keys(item)))
   const properties: JsonObject = Object.fromEntries([...names].map((name) => [name, {}]))
   const open = names.size > 0 ? mergeSchemas(rest, { properties }) : rest
@@ -156,7 +157,7 @@ function withoutUnused(schema: JsonObject, definitions: JsonObject): JsonObject 
   }
   find(body)
   for (const [container, named] of Object.entries(definitions)) {
-    const left = Object.entries(isObject(named) ? named : {}).filter(([name]) => used.has(name))
+    const left = Object.entries(objectIn(named)).filter(([name]) => used.has(name))
     if (left.length > 0) body[container] = Object.fromEntries(left)
   }
   return body

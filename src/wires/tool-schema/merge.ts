@@ -2,6 +2,7 @@
 // the top. Merging keeps every property; what cannot be merged goes into the description.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectIn } from '../shared/json-fields.ts'
 
 /** A schema for values that match both. */
 export function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
@@ -68,10 +69,10 @@ function commonTypes(a: readonly Json[], b: readonly Json[]): Json {
 /** An object schema that allows what any of its choices allows, and describes in words how they relate. */
 export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choices: readonly JsonObject[]): JsonObject {
   const { [key]: _, properties, required, ...rest } = schema
-  const own = isObject(properties) ? properties : {}
+  const own = objectIn(properties)
   const variants = new Map<string, Json[]>()
   for (const choice of choices) {
-    for (const [name, value] of Object.entries(isObject(choice.properties) ? choice.properties : {})) {
+    for (const [name, value] of Object.entries(objectIn(choice.properties))) {
       if (value !== undefined && !Object.hasOwn(own, name)) variants.set(name, [...(variants.get(name) ?? []), value])
     }
   }
@@ -114,7 +115,7 @@ function choiceInWords(key: 'anyOf' | 'oneOf', own: JsonObject, choices: readonl
 const described = new Set(['type', 'properties', 'required', 'title', 'description', 'additionalProperties', '$defs'])
 
 function memberInWords(choice: JsonObject, own: JsonObject): string {
-  const properties = isObject(choice.properties) ? choice.properties : {}
+  const properties = objectIn(choice.properties)
   const required = listOf(choice.required ?? []).map(String)
   const clauses: string[] = []
   if (typeof choice.title === 'string') clauses.push(choice.title)

@@ -3,6 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { types, valueComplaint } from './meta-schema.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 export interface Repaired {
   schema: JsonObject
@@ -104,7 +105,7 @@ function repairRequired({ schema, changes }: Repaired): void {
     isObject(property) && property.required === true ? [name] : [],
   )
   if (flagged.length === 0) return
-  const listed = Array.isArray(schema.required) ? schema.required : []
+  const listed = listIn(schema.required)
   schema.required = [...new Set([...listed, ...flagged])]
 }
 

@@ -5,6 +5,7 @@ import type { ToolSpec } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { types } from './meta-schema.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 /** The property for a value that is not an object. */
 export const wrapper = 'value'
@@ -152,12 +153,11 @@ function needed(schema: Json | undefined): string[] {
   if (!isObject(schema)) return []
   if (typeof schema.$ref === 'string') return [schema.$ref]
   const { properties, required, items, prefixItems, minItems, anyOf, oneOf, allOf } = schema
-  const choices = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []))
+  const choices = [anyOf, oneOf].flatMap((list) => listIn(list))
   if (choices.some((choice) => isObject(choice) && choice.type === 'null')) return []
-  const names = Array.isArray(required) ? required : []
-  const inner: (Json | undefined)[] = [...choices, ...(Array.isArray(allOf) ? allOf : [])]
+  const names = listIn(required)
+  const inner: (Json | undefined)[] = [...choices, ...listIn(allOf)]
   if (isObject(properties)) for (const name of names) if (typeof name === 'string') inner.push(properties[name])
-  if (typeof minItems === 'number' && minItems > 0)
-    inner.push(items, ...(Array.isArray(prefixItems) ? prefixItems : []))
+  if (typeof minItems === 'number' && minItems > 0) inner.push(items, ...listIn(prefixItems))
   return inner.flatMap(needed)
 }

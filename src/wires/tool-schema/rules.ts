@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { schemaComplaint } from './meta-schema.ts'
 import { neverEnds, targetOf } from './root.ts'
+import { listIn } from '../shared/json-fields.ts'
 
 /** What follows "Invalid schema for function 'x': "; undefined: nothing is wrong. */
 export function functionSchemaFault(schema: JsonObject): string | undefined {
@@ -57,7 +58,7 @@ function strictFault(schema: Json | undefined, at: readonly string[]): string | 
     if (schema.additionalProperties !== false) {
       return `${context}'additionalProperties' is required to be supplied and to be false.`
     }
-    const required = Array.isArray(schema.required) ? schema.required : []
+    const required = listIn(schema.required)
     const names = isObject(schema.properties) ? Object.keys(schema.properties) : []
     const missing = names.find((name) => !required.includes(name))
     if (missing !== undefined) {
