@@ -153,12 +153,12 @@ function readCall(state: State, chunk: JsonObject): void {
 function readFile(state: State, chunk: JsonObject): void {
   const mediaType = textIn(chunk.mediaType)
   const data = objectIn(chunk.data)
-  const given =
+  const source =
     data.type === 'url'
       ? ({ kind: 'url', url: textIn(data.url) } as const)
       : ({ kind: 'base64', base64: textIn(data.data) } as const)
   const from = keep(state, { type: 'file', mediaType, data, ...optionsIn(chunk) })
-  addPart(state, { type: 'media', mediaType, data: given, from })
+  addPart(state, { type: 'media', mediaType, data: source, from })
 }
 
 function readError(state: State, error: Json | undefined): void {
@@ -183,11 +183,11 @@ function breakOff(state: State, key: string, { part, index, pieces }: Open): voi
 }
 
 function outcome({ failure, finished }: State, cause: EndCause | undefined): Outcome {
-  const given = cause && 'failure' in cause ? cause.failure : failure
+  const reported = cause && 'failure' in cause ? cause.failure : failure
   const stop: Stop = cause ? { reason: cause.reason } : (finished?.stop ?? { reason: 'interrupted' })
   const reason: StopReason = failure && !cause ? 'failed' : stop.reason
   const lost: Failure = { kind: 'malformed-reply', message: 'The stream ended before the reply did.' }
-  const known = given ?? (reason === 'interrupted' ? lost : undefined)
+  const known = reported ?? (reason === 'interrupted' ? lost : undefined)
   return { stop: { ...stop, reason }, ...(known && { failure: known }) }
 }
 

@@ -29,7 +29,7 @@ export function readOptions(call: LanguageModelV4CallOptions): Wanted {
       warnings.push({ type: 'unsupported', feature: `the provider's own tool ${tool.id}` })
     }
   }
-  const asked: Options = {
+  const requested: Options = {
     ...(maxOutputTokens !== undefined && { maxOutput: maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
@@ -41,9 +41,9 @@ export function readOptions(call: LanguageModelV4CallOptions): Wanted {
     ...(responseFormat?.type === 'json' && { answerSchema: schemaOf(responseFormat.schema ?? { type: 'object' }) }),
   }
   // Our own options can be passed unchanged, under our name.
-  const own = call.providerOptions?.[ourKey] as Options | undefined
-  if (own) checkOptions(own)
-  return { options: { ...asked, ...own }, tools, warnings }
+  const synapseOptions = call.providerOptions?.[ourKey] as Options | undefined
+  if (synapseOptions) checkOptions(synapseOptions)
+  return { options: { ...requested, ...synapseOptions }, tools, warnings }
 }
 
 /** Notes about differences from the prompt, in the form that the SDK shows. */

@@ -91,8 +91,8 @@ type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['
 function readReply(content: AssistantContent, replies: ReadonlyMap<string, Reply>): Reply {
   const parts = content.flatMap(replyPart)
   for (const { providerOptions } of content) {
-    const own = providerOptions?.[ourKey]
-    const stored = embeddedReply(own) ?? replies.get(referenceIn(own)?.entryId ?? '')
+    const metadata = providerOptions?.[ourKey]
+    const stored = embeddedReply(metadata) ?? replies.get(referenceIn(metadata)?.entryId ?? '')
     if (stored && visible(stored.parts) === visible(parts)) return stored
   }
   const reason = parts.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'

@@ -84,16 +84,16 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
 
   async function direct(call: LanguageModelV4CallOptions, find: Finder): Promise<Started> {
     const { endpoint, transport } = await find(model, options.protocol)
-    const wanted = readOptions(call)
+    const requested = readOptions(call)
     const prepared = assemble({
       history: readPrompt(call.prompt),
-      tools: wanted.tools,
+      tools: requested.tools,
       policy: options.policy ?? 'full',
       protocol: endpoint.protocol,
       target: {
         provider: endpoint.provider.id,
         model: endpoint.model,
-        options: { stream: true, ...wanted.options },
+        options: { stream: true, ...requested.options },
         quirks: endpoint.quirks,
         capabilities: endpoint.capabilities,
       },
@@ -118,12 +118,12 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     })
     const writer = streamWriter(origin, (reply) => ({ reply }))
     const parts = written(await begun(events), (event) => writer.push(event), call.abortSignal)
-    return { parts, warnings: [...wanted.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
+    return { parts, warnings: [...requested.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
   }
 
   async function logged(call: LanguageModelV4CallOptions, store: Store, find: Finder): Promise<Started> {
     const owner = options.owner ?? 'local'
-    const wanted = readOptions(call)
+    const requested = readOptions(call)
     const { replies, latest } = await referredReplies(store, owner, referencesIn(call.prompt))
     const runtime: Runtime = { store, owner, endpoint: withHeaders(find, definedOf(call.headers)) }
     const reply = await loggedReply(runtime, {
@@ -131,8 +131,8 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
       protocol: options.protocol,
       policy: options.policy ?? 'full',
       messages: readPrompt(call.prompt, replies),
-      tools: wanted.tools,
-      options: wanted.options,
+      tools: requested.tools,
+      options: requested.options,
       signal: call.abortSignal,
       conversationId: options.conversationId,
       latest,
@@ -141,7 +141,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     const origin = { provider: ref.provider, protocol: '', model: ref.model ?? '' }
     const writer = streamWriter(origin, () => ({ ...reply.reference() }))
     const write = (event: ReplyEvent) => writer.push(event).map((part) => withConversation(part, reply.conversationId))
-    const warnings = [...wanted.warnings, ...warningsOf(reply.notes)]
+    const warnings = [...requested.warnings, ...warningsOf(reply.notes)]
     return { parts: written(events, write, call.abortSignal), warnings }
   }
 }
@@ -258,7 +258,7 @@ async function collected({ parts, warnings, body }: Started): Promise<LanguageMo
 }
 
 function definedOf(headers: Record<string, string | undefined> | undefined): Record<string, string> {
-  const given = Object.entries(headers ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const present = Object.entries(headers ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined)
   // The SDK's own user agent would only override ours.
-  return Object.fromEntries(given.filter(([name]) => name.toLowerCase() !== 'user-agent'))
+  return Object.fromEntries(present.filter(([name]) => name.toLowerCase() !== 'user-agent'))
 }

@@ -25,7 +25,7 @@ export function streamWriter(origin: Origin, carried: (reply: Reply) => object):
   const fold = folding(origin)
   const kinds = new Map<number, Part['type']>()
   const callIds = new Map<number, string>()
-  let held: LanguageModelV4StreamPart[] = []
+  let pending: LanguageModelV4StreamPart[] = []
 
   return {
     push(event) {
@@ -33,9 +33,9 @@ export function streamWriter(origin: Origin, carried: (reply: Reply) => object):
       if (event.type === 'reply-end') return [...ended(event), ...finish(event)]
       const parts = written(event)
       if (parts.length === 0) return []
-      const before = held
-      held = event.type === 'part-end' ? parts : []
-      return event.type === 'part-end' ? before : [...before, ...parts]
+      const previous = pending
+      pending = event.type === 'part-end' ? parts : []
+      return event.type === 'part-end' ? previous : [...previous, ...parts]
     },
   }
 
@@ -109,8 +109,8 @@ export function streamWriter(origin: Origin, carried: (reply: Reply) => object):
   function ended({ failure }: Extract<ReplyEvent, { type: 'reply-end' }>): LanguageModelV4StreamPart[] {
     const { reply } = fold.result()
     const providerMetadata = { [ourKey]: JSON.parse(JSON.stringify(carried(reply))) as Record<string, JSONValue> }
-    const last = held.findLastIndex((part) => part.type !== 'tool-input-end')
-    const parts = held.map((part, i) => (i === last ? withMetadata(part, providerMetadata) : part))
+    const last = pending.findLastIndex((part) => part.type !== 'tool-input-end')
+    const parts = pending.map((part, i) => (i === last ? withMetadata(part, providerMetadata) : part))
     return failure ? [...parts, { type: 'error', error: new SynapseError(failure) }] : parts
   }
 

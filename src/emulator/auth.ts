@@ -27,8 +27,8 @@ export function ownerOf(
 
 function keyIn(headers: GivenHeaders, url: URL): string {
   const bearer = headers.get('authorization')?.replace(/^Bearer\s*/i, '')
-  const own = headers.get('x-api-key') ?? headers.get('x-goog-api-key') ?? headers.get('api-key')
-  return (own ?? bearer ?? url.searchParams.get('key') ?? '').trim()
+  const header = headers.get('x-api-key') ?? headers.get('x-goog-api-key') ?? headers.get('api-key')
+  return (header ?? bearer ?? url.searchParams.get('key') ?? '').trim()
 }
 
 type Words = NonNullable<WireService['keyErrors']>

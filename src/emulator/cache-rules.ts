@@ -8,7 +8,9 @@ export function cacheRulesFor(provider: string, model: string): CacheRules {
     const [vendor = '', ...name] = model.split('/')
     return cacheRulesFor(upstreams[vendor] ?? '', name.join('/').replaceAll('.', '-'))
   }
-  const row = rows.find((one) => one.providers.includes(provider) && (!one.model || one.model.test(model)))
+  const row = rows.find(
+    (candidate) => candidate.providers.includes(provider) && (!candidate.model || candidate.model.test(model)),
+  )
   return row?.rules ?? none
 }
 

@@ -36,7 +36,7 @@ interface Entry {
   unripe?: boolean
 }
 
-interface Place {
+interface Position {
   /** Identifies everything up to and including this piece. */
   key: string
   /** Tokens up to and including this piece. */
@@ -52,16 +52,16 @@ export function createPromptCache(count: CountTokens = estimateTokens): PromptCa
 
   return {
     charge(scope, prompt, rules, now) {
-      const places = placesOf(prompt, rules, count)
-      const input = places.at(-1)?.tokens ?? 0
+      const positions = positionsOf(prompt, rules, count)
+      const input = positions.at(-1)?.tokens ?? 0
       if (rules.kind === 'none') return { input, read: 0, written: {} }
       const entries = entriesOf(scope, now)
-      const { read, written } = methods[rules.kind]({ places, entries, rules, now, prompt })
+      const { read, written } = methods[rules.kind]({ positions, entries, rules, now, prompt })
       return { input, read, written }
     },
     answered(scope, prompt, rules, now) {
       if (rules.kind !== 'units') return
-      const end = placesOf(prompt, rules, count).at(-1)
+      const end = positionsOf(prompt, rules, count).at(-1)
       if (end && end.tokens >= rules.minimum) entriesOf(scope, now).set(end.key, entry(now, rules.lifetimeMs))
     },
     clear() {
@@ -78,8 +78,8 @@ export function createPromptCache(count: CountTokens = estimateTokens): PromptCa
 }
 
 /** The prompt as a chain: each position is identified by a digest of everything before it. */
-function placesOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Place[] {
-  const places: Place[] = []
+function positionsOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Position[] {
+  const positions: Position[] = []
   let key = digest(prompt.settings)
   let tokens = 0
   let inMessages = false
@@ -95,10 +95,10 @@ function placesOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Place[
       const last = i === pieces.length - 1
       key = digest(key + text)
       tokens = last ? end : Math.min(end, tokens + count(text))
-      places.push({ key, tokens, ...(last && { segment }) })
+      positions.push({ key, tokens, ...(last && { segment }) })
     }
   }
-  return places
+  return positions
 }
 
 function piecesOf(text: string): string[] {
@@ -112,7 +112,7 @@ function digest(text: string): string {
 }
 
 interface Lookup {
-  places: readonly Place[]
+  positions: readonly Position[]
   entries: Map<string, Entry>
   rules: CacheRules
   now: number
@@ -122,21 +122,21 @@ interface Lookup {
 type Method = (lookup: Lookup) => Omit<Charge, 'input'>
 
 const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
-  prefix({ places, entries, rules, now }) {
-    if ((places.at(-1)?.tokens ?? 0) < rules.minimum) return { read: 0, written: {} }
-    const hit = places.findLast((place) => isLive(entries.get(place.key), now))
-    for (const place of places) entries.set(place.key, entry(now, rules.lifetimeMs))
+  prefix({ positions, entries, rules, now }) {
+    if ((positions.at(-1)?.tokens ?? 0) < rules.minimum) return { read: 0, written: {} }
+    const hit = positions.findLast((position) => isLive(entries.get(position.key), now))
+    for (const position of positions) entries.set(position.key, entry(now, rules.lifetimeMs))
     return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
   },
 
-  units({ places, entries, rules, now }) {
-    const end = places.at(-1)
+  units({ positions, entries, rules, now }) {
+    const end = positions.at(-1)
     if (!end || end.tokens < rules.minimum) return { read: 0, written: {} }
-    const hit = places.findLast((place) => isRipe(entries.get(place.key), now))
-    const common = places.findLast((place) => isLive(entries.get(place.key), now))
-    for (const place of places) {
-      const unripe = !isRipe(entries.get(place.key), now) && place !== common && place !== end
-      entries.set(place.key, { ...entry(now, rules.lifetimeMs), ...(unripe && { unripe }) })
+    const hit = positions.findLast((position) => isRipe(entries.get(position.key), now))
+    const common = positions.findLast((position) => isLive(entries.get(position.key), now))
+    for (const position of positions) {
+      const unripe = !isRipe(entries.get(position.key), now) && position !== common && position !== end
+      entries.set(position.key, { ...entry(now, rules.lifetimeMs), ...(unripe && { unripe }) })
     }
     return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
   },
@@ -146,11 +146,11 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
   breakpoints(lookup) {
     const { minimum } = lookup.rules
     const implicit = lookup.prompt.explicitOnly !== true
-    const ends = lookup.places.filter(
-      (place) => place.tokens >= minimum && (place.segment?.mark || (implicit && endsInput(place))),
+    const ends = lookup.positions.filter(
+      (position) => position.tokens >= minimum && (position.segment?.mark || (implicit && endsInput(position))),
     )
     const newest = implicit ? ends.findLast(endsInput) : undefined
-    const marked = ends.filter((place) => place.segment?.mark && place !== newest)
+    const marked = ends.filter((position) => position.segment?.mark && position !== newest)
     const write = newest ? [...marked.slice(-3), newest] : marked.slice(-4)
     write.sort((a, b) => a.tokens - b.tokens)
     return readAndWrite(lookup, ends.slice(-80), write, '30m')
@@ -158,13 +158,13 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
 
   // Checked 2026-11: at most 20 blocks are checked from each mark, the marked one being the first.
   marks(lookup) {
-    const { places, rules } = lookup
-    const reach = new Set<Place>()
-    for (const [i, place] of places.entries()) {
-      if (place.segment?.mark) for (const seen of places.slice(Math.max(0, i - 19), i + 1)) reach.add(seen)
+    const { positions, rules } = lookup
+    const reach = new Set<Position>()
+    for (const [i, position] of positions.entries()) {
+      if (position.segment?.mark) for (const seen of positions.slice(Math.max(0, i - 19), i + 1)) reach.add(seen)
     }
-    const large = (place: Place) => place.tokens >= rules.minimum
-    const marked = places.filter((place) => place.segment?.mark && large(place))
+    const large = (position: Position) => position.tokens >= rules.minimum
+    const marked = positions.filter((position) => position.segment?.mark && large(position))
     return readAndWrite(lookup, [...reach].filter(large), marked, '5m')
   },
 }
@@ -172,25 +172,25 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
 /** Reads the longest entry among the candidates, and writes what is between it and the last position to write. */
 function readAndWrite(
   { entries, now, prompt }: Lookup,
-  candidates: readonly Place[],
-  write: readonly Place[],
+  candidates: readonly Position[],
+  write: readonly Position[],
   usualTtl: string,
 ): Omit<Charge, 'input'> {
-  const hit = candidates.findLast((place) => isLive(entries.get(place.key), now))
+  const hit = candidates.findLast((position) => isLive(entries.get(position.key), now))
   const found = hit && entries.get(hit.key)
   if (found) found.expires = now + found.lifetimeMs
   const read = hit?.tokens ?? 0
   const written: Record<string, number> = {}
   let done = read
-  for (const place of write) {
-    const ttl = place.segment?.mark?.ttl ?? prompt.ttl ?? usualTtl
+  for (const position of write) {
+    const ttl = position.segment?.mark?.ttl ?? prompt.ttl ?? usualTtl
     const lifetimeMs = lifetimes[ttl] ?? lifetimes[usualTtl] ?? 0
-    const old = entries.get(place.key)
+    const old = entries.get(position.key)
     if (old && isLive(old, now) && old.lifetimeMs >= lifetimeMs) old.expires = now + old.lifetimeMs
-    else entries.set(place.key, entry(now, lifetimeMs))
-    if (place.tokens <= done) continue
-    written[ttl] = (written[ttl] ?? 0) + place.tokens - done
-    done = place.tokens
+    else entries.set(position.key, entry(now, lifetimeMs))
+    if (position.tokens <= done) continue
+    written[ttl] = (written[ttl] ?? 0) + position.tokens - done
+    done = position.tokens
   }
   return { read, written }
 }
@@ -199,8 +199,8 @@ function entry(now: number, lifetimeMs: number): Entry {
   return { expires: now + lifetimeMs, lifetimeMs }
 }
 
-function endsInput(place: Place): boolean {
-  const { segment } = place
+function endsInput(position: Position): boolean {
+  const { segment } = position
   return segment?.last === true && segment.place === 'messages' && segment.role !== 'assistant'
 }
 

@@ -22,7 +22,7 @@ import { summaryOf } from './responder.ts'
 import { type GivenHeaders, isCompatible } from './route.ts'
 import { textIn } from '../wires/shared/json-fields.ts'
 
-interface Asked {
+interface RoutedRequest {
   provider: string
   protocol: Wire
   service: WireService
@@ -39,7 +39,7 @@ interface Asked {
 
 interface Dispatcher {
   /** Throws a Refusal. */
-  perform(asked: Asked): Promise<Outcome>
+  perform(request: RoutedRequest): Promise<Outcome>
   expire(id: string): boolean
   clear(): void
 }
@@ -57,55 +57,55 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
 
   return {
     perform,
-    expire: (id) => states.loaded.map((one) => one.expire(id)).includes(true),
+    expire: (id) => states.loaded.map((state) => state.expire(id)).includes(true),
     clear() {
-      for (const one of states.loaded) one.clear()
+      for (const state of states.loaded) state.clear()
       cache.clear()
       ids = createIds()
     },
   }
 
-  async function perform(asked: Asked): Promise<Outcome> {
-    const { operation, provider, service, method, owner, now, body } = asked
-    const seed = ids.reply('', identityOf(asked))
+  async function perform(request: RoutedRequest): Promise<Outcome> {
+    const { operation, provider, service, method, owner, now, body } = request
+    const seed = ids.reply('', identityOf(request))
     switch (operation.do) {
       case 'models':
-        return { body: modelsBody(provider, operation.id, isCompatible(asked.url.pathname)) }
+        return { body: modelsBody(provider, operation.id, isCompatible(request.url.pathname)) }
       case 'count': {
         const counted = service.counting?.request?.(body) ?? body
-        return { body: countBody(await incomingOf({ ...asked, body: counted }), await stateFor(asked)) }
+        return { body: countBody(await incomingOf({ ...request, body: counted }), await stateFor(request)) }
       }
       case 'reply':
-        return replyTo(asked)
+        return replyTo(request)
       case 'other': {
-        const state = await states.of(asked)
+        const state = await states.of(request)
         if (!state.visit) throw new Error(`nothing answers at ${operation.name}`)
         return state.visit(operation, {
           method,
           body,
-          query: asked.url.searchParams,
+          query: request.url.searchParams,
           owner,
           now,
           seed,
           count,
           windowOf: (model) => windowOf(provider, model),
-          incoming: () => incomingOf(asked),
-          reply: (other) => replyTo({ ...asked, body: other }),
+          incoming: () => incomingOf(request),
+          reply: (other) => replyTo({ ...request, body: other }),
         })
       }
     }
   }
 
-  async function replyTo(asked: Asked): Promise<Extract<Outcome, { exchanged: unknown }>> {
-    const exchanged = await exchange(await incomingOf(asked), worldOf(await stateFor(asked)))
-    const { framing = asked.protocol.framing } = asked.operation.do === 'reply' ? asked.operation : {}
-    return { exchanged, ...(streams(asked) && { framing }) }
+  async function replyTo(request: RoutedRequest): Promise<Extract<Outcome, { exchanged: unknown }>> {
+    const exchanged = await exchange(await incomingOf(request), worldOf(await stateFor(request)))
+    const { framing = request.protocol.framing } = request.operation.do === 'reply' ? request.operation : {}
+    return { exchanged, ...(streams(request) && { framing }) }
   }
 
   /** The state of a wire, without the part to delete. */
-  async function stateFor(asked: Asked): Promise<ServerState> {
-    const state = await states.of(asked)
-    const named = asked.expireState ? (asked.service.stateIds?.(asked.body) ?? []) : []
+  async function stateFor(request: RoutedRequest): Promise<ServerState> {
+    const state = await states.of(request)
+    const named = request.expireState ? (request.service.stateIds?.(request.body) ?? []) : []
     for (const id of named) if (typeof id === 'string') state.expire(id)
     return state
   }
@@ -114,8 +114,8 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
     return { state, cache, ...world }
   }
 
-  async function incomingOf(asked: Asked): Promise<Incoming> {
-    const { provider, protocol, service, operation, owner, headers, body, now } = asked
+  async function incomingOf(request: RoutedRequest): Promise<Incoming> {
+    const { provider, protocol, service, operation, owner, headers, body, now } = request
     const transcript = await loadTranscript(protocol.id)
     const named = 'model' in operation ? operation.model : undefined
     return {
@@ -126,7 +126,7 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
       body,
       betas: new Set((headers.get('anthropic-beta') ?? '').split(',').map((name) => name.trim())),
       owner,
-      replyId: ids.reply(service.replyPrefix ?? '', identityOf(asked)),
+      replyId: ids.reply(service.replyPrefix ?? '', identityOf(request)),
       now,
       count,
       read: (json) => transcript.read(json),
@@ -141,7 +141,7 @@ function serverStates() {
   const loaded: ServerState[] = []
   return {
     loaded,
-    of({ protocol, service }: Asked): Promise<ServerState> {
+    of({ protocol, service }: RoutedRequest): Promise<ServerState> {
       const found = states.get(protocol.id)
       if (found) return found
       const loading = load(service)
@@ -157,11 +157,11 @@ function serverStates() {
   }
 }
 
-function identityOf({ provider, url, owner, body }: Asked): string {
+function identityOf({ provider, url, owner, body }: RoutedRequest): string {
   return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`
 }
 
-function streams({ operation, service, body }: Asked): boolean {
+function streams({ operation, service, body }: RoutedRequest): boolean {
   if (operation.do === 'reply' && operation.stream !== undefined) return operation.stream
   return service.streams?.(body) ?? body.stream === true
 }

@@ -99,36 +99,38 @@ function fitted(
   view: JsonObject,
   world: ExchangeWorld,
 ): JsonObject {
-  const tokensIn = (one: JsonObject) => promptTokens(service.prompt(one), count)
+  const tokensIn = (body: JsonObject) => promptTokens(service.prompt(body), count)
   const window = service.window?.(body) ?? world.contextWindow ?? windowOf(provider, model)
   const tokens = window === undefined ? 0 : tokensIn(view)
   if (window === undefined || tokens <= window) return view
-  const cut = service.truncate?.(view, (one) => tokensIn(one) <= window)
-  if (cut) return cut
+  const truncated = service.truncate?.(view, (body) => tokensIn(body) <= window)
+  if (truncated) return truncated
   throw refusalFor(protocol, service.overflow({ provider, tokens, window }), { provider })
 }
 
-function replyOf(situation: ResponderInput, given: Partial<Reply>, { service, replyId, count }: Incoming): Reply {
+function replyOf(situation: ResponderInput, scripted: Partial<Reply>, { service, replyId, count }: Incoming): Reply {
   const { protocol, provider, model, requested } = situation
   let calls = 0
-  const made = (given.parts ?? []).map((part): Part => {
+  const made = (scripted.parts ?? []).map((part): Part => {
     if (part.type === 'reasoning' && service.hidesReasoning) return { ...part, hidden: true }
     if (part.type !== 'tool-call' || part.callId !== '') return part
     const id = callId(service, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
-  const stopped = given.stop ? undefined : stoppedAt(made, requested.stop ?? [])
+  const stopped = scripted.stop ? undefined : stoppedAt(made, requested.stop ?? [])
   const parts = stopped?.parts ?? made
-  const cut = given.stop ? undefined : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
-  const sent = cut ?? parts
-  const reason = cut ? 'length' : sent.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
-  const native = given.native ?? []
+  const limitedParts = scripted.stop
+    ? undefined
+    : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
+  const sent = limitedParts ?? parts
+  const reason = limitedParts ? 'length' : sent.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
+  const native = scripted.native ?? []
   return {
     role: 'assistant',
     parts: sent,
     native,
-    origin: given.origin ?? { protocol: native.length > 0 ? protocol : 'emulator', provider, model },
-    stop: given.stop ?? { reason, ...(stopped && !cut && { sequence: stopped.sequence }) },
+    origin: scripted.origin ?? { protocol: native.length > 0 ? protocol : 'emulator', provider, model },
+    stop: scripted.stop ?? { reason, ...(stopped && !limitedParts && { sequence: stopped.sequence }) },
   }
 }
 
@@ -147,25 +149,25 @@ function stoppedAt(
       .toSorted((a, b) => a.at - b.at)[0]
     if (!found) continue
     const text = part.text.slice(0, found.at)
-    const before = parts.slice(0, index)
-    return { parts: text === '' ? before : [...before, { ...part, text }], sequence: found.sequence }
+    const earlier = parts.slice(0, index)
+    return { parts: text === '' ? earlier : [...earlier, { ...part, text }], sequence: found.sequence }
   }
   return undefined
 }
 
 /** The parts that fit the requested length; undefined if all of them do. A call that does not fit is not made. */
 function limited(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
-  let left = most
+  let remaining = most
   const fitting: Part[] = []
   for (const part of parts) {
     const size = sizeOf(part, count)
-    if (size > left) {
-      if (left > 0 && (part.type === 'text' || part.type === 'reasoning')) {
-        fitting.push({ ...part, text: part.text.slice(0, left * 4).toWellFormed() })
+    if (size > remaining) {
+      if (remaining > 0 && (part.type === 'text' || part.type === 'reasoning')) {
+        fitting.push({ ...part, text: part.text.slice(0, remaining * 4).toWellFormed() })
       }
       return fitting
     }
-    left -= size
+    remaining -= size
     fitting.push(part)
   }
   return undefined

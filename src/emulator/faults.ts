@@ -53,12 +53,12 @@ export function readFault(text: string): Fault | string {
     return `${faultHeader} must be JSON, such as {"status":429}.`
   }
   if (!isObject(value)) return `${faultHeader} must be a JSON object, such as {"status":429}.`
-  for (const [name, given] of Object.entries(value)) {
+  for (const [name, setting] of Object.entries(value)) {
     if (!isFaultField(name)) {
       return `${faultHeader} has no field ${JSON.stringify(name)}. It has ${Object.keys(fields).join(', ')}.`
     }
     const type = fields[name]
-    if (type !== 'any' && (type === 'object' ? !isObject(given) : typeof given !== type)) {
+    if (type !== 'any' && (type === 'object' ? !isObject(setting) : typeof setting !== type)) {
       return `${faultHeader}: ${name} must be ${type === 'object' ? 'an object' : `a ${type}`}.`
     }
   }

@@ -101,8 +101,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     async answer(url, { method, headers, body = '', signal = new AbortController().signal }) {
       signal.throwIfAborted()
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-      const given = new Map(Object.entries(headers))
-      return asFetched(await receive({ method, url: new URL(url), headers: given, signal, text }))
+      const entries = new Map(Object.entries(headers))
+      return asFetched(await receive({ method, url: new URL(url), headers: entries, signal, text }))
     },
     order(fault, times = 1) {
       for (let i = 0; i < times; i++) ordered.push(fault)
@@ -116,13 +116,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
   }
 
-  async function receive(given: Omit<IncomingRequest, 'seen'>): Promise<HttpReply> {
-    const { method, url, headers, text } = given
+  async function receive(request: Omit<IncomingRequest, 'seen'>): Promise<HttpReply> {
+    const { method, url, headers, text } = request
     const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
     log.add(seen, text.length)
     const order = headers.get(faultHeader) ?? undefined
     const fault = order === undefined ? (ordered.shift() ?? {}) : readFault(order)
-    const reply = await answer(fault, { ...given, seen })
+    const reply = await answer(fault, { ...request, seen })
     seen.status = reply.status
     return withRequestId(reply, `req_${++number}`)
   }
@@ -244,13 +244,13 @@ function asFetched({ status, headers, body }: HttpReply): FetchedReply {
 }
 
 function wholeBody(bytes: Uint8Array): FetchedBody {
-  let left: Uint8Array | undefined = bytes
-  const cancel = async () => void (left = undefined)
+  let unread: Uint8Array | undefined = bytes
+  const cancel = async () => void (unread = undefined)
   return { getReader: () => ({ read, cancel }), cancel }
 
   async function read() {
-    const value = left
-    left = undefined
+    const value = unread
+    unread = undefined
     return value ? { done: false, value } : { done: true }
   }
 }
@@ -292,7 +292,7 @@ function requestLog(keep: number) {
     add(seen: Received, size: number): void {
       requests.push(seen)
       sizes.push(size)
-      let total = sizes.reduce((sum, one) => sum + one, 0)
+      let total = sizes.reduce((sum, size) => sum + size, 0)
       while (requests.length > 1 && (requests.length > keep || total > keepSize)) {
         requests.shift()
         total -= sizes.shift() ?? 0
@@ -340,8 +340,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 // inside a stream.
 
 function standardError(protocol: Wire, { errors }: WireService, status: number, profile: Profile): Json {
-  const words = errors?.[status] ?? standardErrors[status] ?? { message: `The server answered ${status}.` }
-  return protocol.errorBody({ rule: 'fault', status, ...words }, profile)
+  const error = errors?.[status] ?? standardErrors[status] ?? { message: `The server answered ${status}.` }
+  return protocol.errorBody({ rule: 'fault', status, ...error }, profile)
 }
 
 /** The event that reports an overload in the middle of a stream. */

@@ -25,8 +25,12 @@ export function jsonReply(status: number, body: Json, headers: Record<string, st
 }
 
 export function wholeReply(text: string, fault: Fault): HttpReply {
-  const cut = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
-  return { status: 200, body: fault.garbageAt === undefined ? cut : `\u0000<!${cut}`, headers: { ...jsonType } }
+  const shortened = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
+  return {
+    status: 200,
+    body: fault.garbageAt === undefined ? shortened : `\u0000<!${shortened}`,
+    headers: { ...jsonType },
+  }
 }
 
 export function streamReply(chunks: Json[], options: Parameters<typeof streamOf>[1] & { framing: Framing }): HttpReply {

@@ -67,12 +67,12 @@ function currentTurn(messages: readonly Message[]): Turn {
 
 /** The wanted calls that were not made yet: a wire with one call at a time gets the next one each time. */
 function openCalls(wanted: readonly WantedCall[], done: readonly ToolCallPart[]): WantedCall[] {
-  const left = [...done]
+  const answered = [...done]
   return wanted.filter((want) => {
-    const made = left.findIndex(
+    const made = answered.findIndex(
       (call) => call.name === want.name && JSON.stringify(call.input) === JSON.stringify(want.input),
     )
-    if (made >= 0) left.splice(made, 1)
+    if (made >= 0) answered.splice(made, 1)
     return made < 0
   })
 }
@@ -80,7 +80,7 @@ function openCalls(wanted: readonly WantedCall[], done: readonly ToolCallPart[])
 function forcedCalls({ requested, tools }: ResponderInput, turn: Turn): WantedCall[] {
   const { toolChoice } = requested
   if (turn.results.length > 0 || toolChoice === 'auto' || toolChoice === 'none') return []
-  const tool = toolChoice === 'required' ? tools[0] : tools.find((one) => one.name === toolChoice.tool)
+  const tool = toolChoice === 'required' ? tools[0] : tools.find((candidate) => candidate.name === toolChoice.tool)
   if (!tool) return []
   const input = sampleOf(tool.input)
   return [{ name: tool.name, input: objectIn(input), ...callMarks(tool) }]
@@ -131,10 +131,10 @@ function answerInWords(situation: ResponderInput, turn: Turn): string {
     return `The first thing you said in this request is: ${JSON.stringify(earlier[0] ?? question)}`
   }
   if (/\bwhat (did|have) I (say|said|ask|asked|tell|told)\b|\bmy (last|previous) message\b/i.test(question)) {
-    const before = earlier.at(-1)
-    return before === undefined
+    const previous = earlier.at(-1)
+    return previous === undefined
       ? 'This request has nothing that you said before.'
-      : `Before this you said: ${JSON.stringify(before)}`
+      : `Before this you said: ${JSON.stringify(previous)}`
   }
   if (/\bhow many messages\b/i.test(question)) return countInWords(situation.messages)
   if (/\b(system prompt|your instructions)\b/i.test(question)) {

@@ -55,7 +55,7 @@ function namedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] 
       }
     }
   }
-  return found.toSorted((a, b) => a.at - b.at).map((one) => one.call)
+  return found.toSorted((a, b) => a.at - b.at).map((candidate) => candidate.call)
 }
 
 /** The JSON object at the beginning of the text. */
@@ -79,8 +79,11 @@ function objectAt(text: string): JsonObject | undefined {
 function timeCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   if (!wantsTime(question)) return []
   const tool =
-    tools.find((one) => speaksOf(one.name, timeWords)) ??
-    tools.find((one) => tellsTime.test(purposeOf(one)) && !/\btime(out|s|stamp)?\s+limit\b/i.test(purposeOf(one)))
+    tools.find((candidate) => speaksOf(candidate.name, timeWords)) ??
+    tools.find(
+      (candidate) =>
+        tellsTime.test(purposeOf(candidate)) && !/\btime(out|s|stamp)?\s+limit\b/i.test(purposeOf(candidate)),
+    )
   if (!tool) return []
   const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
   const places = placesIn(question)
@@ -109,7 +112,8 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const numbers = (tool: ToolSpec) => propertiesOf(tool).filter(([, type]) => type === 'number' || type === 'integer')
   const able = tools.filter((tool) => numbers(tool).length >= 2)
   const tool =
-    able.find((one) => speaksOf(one.name, sumWords)) ?? able.find((one) => speaksOf(purposeOf(one), sumWords))
+    able.find((candidate) => speaksOf(candidate.name, sumWords)) ??
+    able.find((one) => speaksOf(purposeOf(one), sumWords))
   if (!tool) return []
   const [first, second] = numbers(tool).map(([name]) => name)
   if (first === undefined || second === undefined) return []
@@ -119,10 +123,10 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
 /** "What is the weather in Paris?": a tool named after the topic of the question, such as `get_weather`. */
 function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   if (question.length > 200 || !/^(what|how|tell|show|give|is)\b/i.test(question)) return []
-  const asked = new Set(wordsOf(question))
+  const questionWords = new Set(wordsOf(question))
   const tool = tools.find(({ name }) => {
     const subject = wordsOf(name).filter((word) => !lookUpWords.test(word))
-    return subject.some((word) => word.length > 3) && subject.every((word) => asked.has(word))
+    return subject.some((word) => word.length > 3) && subject.every((word) => questionWords.has(word))
   })
   if (!tool) return []
   const required = listIn(tool.input.required)
@@ -140,14 +144,14 @@ function purposeOf(tool: ToolSpec): string {
   return /^[^.\n]*/.exec((tool.description ?? '').trim())?.[0] ?? ''
 }
 
-function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
-  const input = sampleOf({ ...tool.input, type: 'object' }, given)
+function call(tool: ToolSpec, values: Record<string, Json>): WantedCall {
+  const input = sampleOf({ ...tool.input, type: 'object' }, values)
   return { name: tool.name, input: objectIn(input), ...callMarks(tool) }
 }
 
 /** Whether one of the words of a name or description, including camelCase, is among these. */
-function speaksOf(text: string, words: RegExp): boolean {
-  return wordsOf(text).some((word) => words.test(word))
+function speaksOf(text: string, pattern: RegExp): boolean {
+  return wordsOf(text).some((word) => pattern.test(word))
 }
 
 function wordsOf(text: string): string[] {
@@ -180,22 +184,22 @@ function placesIn(question: string): string[] {
  * The smallest value that a JSON Schema accepts: the emulator's arguments for a forced tool or schema if the
  * conversation suggests none.
  */
-export function sampleOf(schema: Json | undefined, given: Record<string, Json> = {}): Json {
-  return sample(schema, objectIn(schema), given, 0)
+export function sampleOf(schema: Json | undefined, values: Record<string, Json> = {}): Json {
+  return sample(schema, objectIn(schema), values, 0)
 }
 
-function sample(schema: Json | undefined, root: JsonObject, given: Record<string, Json>, depth: number): Json {
+function sample(schema: Json | undefined, root: JsonObject, values: Record<string, Json>, depth: number): Json {
   if (!isObject(schema) || depth > 12) return ''
-  if (typeof schema.$ref === 'string') return sample(referred(schema.$ref, root), root, given, depth + 1)
+  if (typeof schema.$ref === 'string') return sample(referred(schema.$ref, root), root, values, depth + 1)
   if (schema.const !== undefined) return schema.const
   if (schema.default !== undefined) return schema.default
   if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
   const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
-  if (Array.isArray(choices)) return sample(choices[0], root, given, depth + 1)
+  if (Array.isArray(choices)) return sample(choices[0], root, values, depth + 1)
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
   switch (textIn(type ?? (schema.properties ? 'object' : 'string')).toLowerCase()) {
     case 'object':
-      return sampleObject(schema, root, given, depth)
+      return sampleObject(schema, root, values, depth)
     case 'array':
       return Array.from({ length: numberOf(schema.minItems, 0) }, () => sample(schema.items, root, {}, depth + 1))
     case 'number':
@@ -210,12 +214,12 @@ function sample(schema: Json | undefined, root: JsonObject, given: Record<string
   }
 }
 
-function sampleObject(schema: JsonObject, root: JsonObject, given: Record<string, Json>, depth: number): JsonObject {
+function sampleObject(schema: JsonObject, root: JsonObject, values: Record<string, Json>, depth: number): JsonObject {
   const properties = objectIn(schema.properties)
   const required = Array.isArray(schema.required) ? schema.required.map(String) : []
   const out: JsonObject = {}
   for (const [name, property] of Object.entries(properties)) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value !== undefined) out[name] = value
     else if (required.includes(name)) out[name] = sample(property, root, {}, depth + 1)
   }

@@ -36,8 +36,8 @@ export function redactRows(rows: readonly ProbeRow[]): ProbeRow[] {
 }
 
 /** The report as Markdown: a summary, each difference with its request, and all checks. */
-export function reportOf(given: readonly ProbeRow[], { version, now }: ReportFacts): string {
-  const rows = redactRows(given)
+export function reportOf(results: readonly ProbeRow[], { version, now }: ReportFacts): string {
+  const rows = redactRows(results)
   const differing = rows.filter(({ outcome }) => outcome === 'differs')
   const lines = [
     '# Synapse probe',
@@ -101,7 +101,7 @@ function summary(rows: readonly ProbeRow[]): string[] {
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...[...groups].map(([name, of]) => {
       const numbers = (Object.keys(outcomeWords) as Outcome[]).map(
-        (one) => of.filter(({ outcome }) => outcome === one).length,
+        (kind) => of.filter(({ outcome }) => outcome === kind).length,
       )
       return `| ${name} | ${numbers.join(' | ')} |`
     }),

@@ -87,30 +87,35 @@ async function observe(run: ProbeRun, step: ProbeStep, first: Reply | undefined)
   const { endpoint, transport, signal } = run
   const request = step.request(first)
   const asking = { name: endpoint.provider.name, transport, signal }
-  const asked = await ask(
+  const response = await ask(
     request,
     asking,
     step.issues.map(({ status }) => status),
   )
   const isExpected = step.issues.length === 0 ? comparedWithReply : comparedWithIssues
-  const seen = await isExpected(asked, step, request, endpoint)
+  const seen = await isExpected(response, step, request, endpoint)
   const clean = clipped(redactText(seen.observed, secretsIn(request.headers)))
   const isShown = seen.outcome === 'differs' && step.after === undefined
   return {
     ...seen,
     observed: clean,
-    ...(asked.status !== undefined && { status: asked.status }),
+    ...(response.status !== undefined && { status: response.status }),
     ...(isShown && { body: request.body }),
   }
 }
 
-type Compare = (asked: Asked, step: ProbeStep, request: ProbeRequest, endpoint: Endpoint) => Promise<Observed>
+type Compare = (
+  response: ProbeResponse,
+  step: ProbeStep,
+  request: ProbeRequest,
+  endpoint: Endpoint,
+) => Promise<Observed>
 
 /** The request should have been accepted. */
-const comparedWithReply: Compare = async (asked, step, request, endpoint) => {
-  if (asked.failure) return refusedInstead(asked)
-  if (step.countField !== undefined) return countedTokens(asked, step.countField)
-  const { reply, usage, failure } = replay(request.origin.protocol, asked.text, { origin: request.origin })
+const comparedWithReply: Compare = async (response, step, request, endpoint) => {
+  if (response.failure) return refusedInstead(response)
+  if (step.countField !== undefined) return countedTokens(response, step.countField)
+  const { reply, usage, failure } = replay(request.origin.protocol, response.text, { origin: request.origin })
   const cost = costIn(usage, step, endpoint)
   const missing =
     failure?.message ??
@@ -121,20 +126,20 @@ const comparedWithReply: Compare = async (asked, step, request, endpoint) => {
 }
 
 /** The request should have been refused. */
-const comparedWithIssues: Compare = async (asked, { issues, ...step }, request, endpoint) => {
-  if (!asked.failure) {
-    const { usage } = replay(request.origin.protocol, asked.text, { origin: request.origin })
+const comparedWithIssues: Compare = async (response, { issues, ...step }, request, endpoint) => {
+  if (!response.failure) {
+    const { usage } = replay(request.origin.protocol, response.text, { origin: request.origin })
     return { outcome: 'differs', observed: 'accepted', cost: costIn(usage, { ...step, issues }, endpoint) }
   }
-  const { status } = asked
+  const { status } = response
   const sameStatus = issues.filter((issue) => issue.status === status)
-  if (sameStatus.length === 0) return refusedInstead(asked)
-  const answer = messageOf(asked.text)
+  if (sameStatus.length === 0) return refusedInstead(response)
+  const answer = messageOf(response.text)
   const isSame = sameStatus.some(({ message }) => sameWords(message, answer))
   return { outcome: isSame ? 'as-expected' : 'differs', observed: `${status} ${answer}` }
 }
 
-function refusedInstead({ status, text, failure }: Asked): Observed {
+function refusedInstead({ status, text, failure }: ProbeResponse): Observed {
   const kind = failure?.kind ?? 'internal'
   const observed = status === undefined ? (failure?.message ?? 'no answer') : `${status} ${messageOf(text)}`
   const blocks = blocking[kind]
@@ -156,7 +161,7 @@ const blocking: Partial<Record<ErrorKind, string>> = {
 /** Failures that are unrelated to the request. */
 const busyKinds: ReadonlySet<ErrorKind> = new Set(['rate-limit', 'overloaded'])
 
-function countedTokens({ text }: Asked, field: string): Observed {
+function countedTokens({ text }: ProbeResponse, field: string): Observed {
   const answer = jsonIn(text)
   const tokens = isObject(answer) ? answer[field] : undefined
   return typeof tokens === 'number' && tokens > 0
@@ -201,8 +206,8 @@ function clipped(text: string): string {
 /** The message of an error, whatever form it has. */
 function messageOf(text: string): string {
   const body = jsonIn(text)
-  const words = body === undefined ? text : messagesIn(body).join(' ') || text
-  return words.replaceAll(/\s+/g, ' ').trim()
+  const message = body === undefined ? text : messagesIn(body).join(' ') || text
+  return message.replaceAll(/\s+/g, ' ').trim()
 }
 
 function messagesIn(value: Json): string[] {
@@ -232,13 +237,13 @@ function sentence(text: string): string {
 // One request of a probe, sent directly: the status and text of the response, with as little in between as possible.
 
 /** The response. Without a status there was none, and `failure` says why. */
-interface Asked {
+interface ProbeResponse {
   status?: number
   text: string
   failure?: Failure
 }
 
-interface Asking {
+interface SendOptions {
   /** The service's name in messages. */
   name: string
   transport: Transport
@@ -248,30 +253,30 @@ interface Asking {
 /** Waits and retries if the service is busy. `final`: statuses that are the expected answer. */
 async function ask(
   request: ProbeRequest,
-  { name, transport, signal }: Asking,
+  { name, transport, signal }: SendOptions,
   final: readonly number[],
-): Promise<Asked> {
+): Promise<ProbeResponse> {
   for (let failed = 1; ; failed++) {
-    const asked = await once(request, { name, transport, signal })
-    const { failure, status } = asked
-    if (!failure || (status !== undefined && final.includes(status))) return asked
+    const response = await once(request, { name, transport, signal })
+    const { failure, status } = response
+    if (!failure || (status !== undefined && final.includes(status))) return response
     const wait = retryWait(failure, failed, undefined, { ...defaultRetry, ...transport.retry })
-    if (wait === undefined || signal?.aborted) return asked
+    if (wait === undefined || signal?.aborted) return response
     await (transport.sleep ?? sleep)(wait, signal)
   }
 }
 
-async function once(request: ProbeRequest, { name, transport, signal }: Asking): Promise<Asked> {
+async function once(request: ProbeRequest, { name, transport, signal }: SendOptions): Promise<ProbeResponse> {
   const limits = { ...defaultLimits, ...transport.limits }
   const late = AbortSignal.timeout(limits.headersMs)
   try {
     const body = JSON.stringify(request.body)
-    const given = { 'content-type': 'application/json', ...request.headers }
-    const outgoing = { method: 'POST', url: request.url, headers: given, body }
+    const headers = { 'content-type': 'application/json', ...request.headers }
+    const outgoing = { method: 'POST', url: request.url, headers: headers, body }
     const added = await transport.authorize?.headers(outgoing, transport.fetch ?? fetch)
     const reply = await (transport.fetch ?? fetch)(request.url, {
       method: 'POST',
-      headers: { ...added, ...given },
+      headers: { ...added, ...headers },
       body,
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, late]) : late,

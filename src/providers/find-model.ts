@@ -36,15 +36,15 @@ function bareModel(
   known: Known & { rows: readonly ProviderRow[] },
 ): ModelRef | undefined {
   const word = name.toLowerCase()
-  const offered = models.filter((one) => one.model.toLowerCase() === word)
-  const usable = offered.filter((one) =>
+  const offered = models.filter((candidate) => candidate.model.toLowerCase() === word)
+  const usable = offered.filter((candidate) =>
     hasKey(
-      known.rows.find((row) => row.id === one.provider),
+      known.rows.find((row) => row.id === candidate.provider),
       known,
     ),
   )
   // Without a key for any, the maker comes before those that only host it.
-  const made = offered.filter((one) => known.rows.some((row) => row.id === one.provider && isMaker(row)))
+  const made = offered.filter((candidate) => known.rows.some((row) => row.id === candidate.provider && isMaker(row)))
   const [only, ...others] = [usable, made].find((some) => some.length > 0) ?? offered
   if (only && others.length === 0) return only
   if (only) {
@@ -52,8 +52,8 @@ function bareModel(
     throw badInput(`Several providers offer "${name}". Write one of ${names.slice(0, 5).join(', ')}.`)
   }
   // A provider with a similar name is the better suggestion, with its own error message.
-  const [before, rest] = word.split('/', 2)
-  if (rest !== undefined && known.rows.some(({ id }) => editDistance(before ?? '', id) <= 2)) return undefined
+  const [prefix, rest] = word.split('/', 2)
+  if (rest !== undefined && known.rows.some(({ id }) => editDistance(prefix ?? '', id) <= 2)) return undefined
   const near = nearest(word, models)
   if (near.length === 0) return undefined
   throw badInput(`There is no model or provider "${name}". Did you mean ${near.join(' or ')}?`)
@@ -75,10 +75,10 @@ function fullName({ provider, model }: ListedModel): string {
 /** Similar spellings, or longer names with this prefix. */
 function nearest(word: string, models: readonly ListedModel[]): string[] {
   if (word.length < 4) return []
-  const scored = models.flatMap((one) => {
-    const model = one.model.toLowerCase()
+  const scored = models.flatMap((candidate) => {
+    const model = candidate.model.toLowerCase()
     const distance = model.startsWith(word) ? 1.5 : editDistance(word, model)
-    return distance <= 2 ? [{ name: fullName(one), distance }] : []
+    return distance <= 2 ? [{ name: fullName(candidate), distance }] : []
   })
   return scored
     .toSorted((a, b) => a.distance - b.distance)

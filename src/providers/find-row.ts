@@ -5,7 +5,7 @@ import { badInput } from '../core/error.ts'
 import type { ProviderRow } from './provider.ts'
 
 export function findRow(id: string, rows: readonly ProviderRow[]): ProviderRow {
-  const row = rows.find((one) => one.id === id)
+  const row = rows.find((candidate) => candidate.id === id)
   if (row) return row
   const near = nearest(id, rows)
   if (near.length > 0) throw badInput(`There is no provider "${id}". Did you mean ${near.join(' or ')}?`)
@@ -16,8 +16,8 @@ export function findRow(id: string, rows: readonly ProviderRow[]): ProviderRow {
 function nearest(wrong: string, rows: readonly ProviderRow[]): string[] {
   const word = wrong.toLowerCase()
   const scored = rows.flatMap((row) => {
-    const words = [row.id, ...row.name.toLowerCase().split(/[^a-z0-9.]+/)].filter((one) => one.length > 2)
-    const distance = Math.min(...words.map((one) => editDistance(word, one)))
+    const names = [row.id, ...row.name.toLowerCase().split(/[^a-z0-9.]+/)].filter((part) => part.length > 2)
+    const distance = Math.min(...names.map((part) => editDistance(word, part)))
     return distance <= Math.min(2, Math.floor(word.length / 3)) ? [{ id: row.id, distance }] : []
   })
   return scored

@@ -23,7 +23,7 @@ export async function findLocalServers(
 ): Promise<LocalServer[]> {
   const known = rows.filter((row) => Object.hasOwn(paths, row.id))
   const found = await Promise.all(known.map((row) => look(row, env).catch(() => undefined)))
-  return found.filter((one) => one !== undefined && one.models.length > 0) as LocalServer[]
+  return found.filter((server) => server !== undefined && server.models.length > 0) as LocalServer[]
 }
 
 async function look(
@@ -38,8 +38,8 @@ async function look(
   })
   const body: unknown = await reply.json()
   const list = isObject(body) ? (body['models'] ?? body['data']) : undefined
-  const models = listIn(list).flatMap((one: unknown) => {
-    const name = isObject(one) ? (one['model'] ?? one['id'] ?? one['name']) : undefined
+  const models = listIn(list).flatMap((model: unknown) => {
+    const name = isObject(model) ? (model['model'] ?? model['id'] ?? model['name']) : undefined
     // Embedding models do not answer.
     return typeof name === 'string' && !/embed/i.test(name) ? [`${row.id}/${name}`] : []
   })

@@ -14,7 +14,11 @@ export interface ModelPatch {
 export function patchFor(providers: readonly string[], protocol: string, model: string): ModelPatch {
   const patch: ModelPatch = { capabilities: {}, cache: {} }
   for (const row of modelRows) {
-    if (!row.providers.some((one) => providers.includes(one)) || (row.protocol && row.protocol !== protocol)) continue
+    if (
+      !row.providers.some((candidate) => providers.includes(candidate)) ||
+      (row.protocol && row.protocol !== protocol)
+    )
+      continue
     if (row.model && !row.model.test(model)) continue
     Object.assign(patch.capabilities, row.capabilities)
     Object.assign(patch.cache, row.cache)

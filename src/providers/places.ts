@@ -52,7 +52,7 @@ function givenFor(
   place: Exclude<AddressPlace, { from: string }>,
   env: Env,
 ): { value: string; source: string } | undefined {
-  const variable = place.variables.find((one) => env[one]?.trim())
+  const variable = place.variables.find((name) => env[name]?.trim())
   return variable === undefined ? undefined : { value: env[variable]?.trim() ?? '', source: variable }
 }
 

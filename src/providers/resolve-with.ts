@@ -69,8 +69,8 @@ export function resolveWith(
   const protocol = protocolOf(wire.protocol)
   const env = wanted.env ?? process.env
   const model = modelOf(row, wanted.model ?? (wanted.protocol === undefined ? undefined : wire.defaultModel))
-  const own = row.models && Object.hasOwn(row.models, model) ? row.models[model] : undefined
-  const facts = { ...factsFor(catalogue, row, wire, model), ...own }
+  const rowModel = row.models && Object.hasOwn(row.models, model) ? row.models[model] : undefined
+  const facts = { ...factsFor(catalogue, row, wire, model), ...rowModel }
   const patch = patchFor([wire.family ?? row.family ?? row.id, row.id], wire.protocol, plainModel(model))
   const { headers, keyVariable } = authOf(row, wire, wanted, env)
   const baseUrl = baseUrlOf(row, wire, wanted.baseUrl, env, wanted.keyless)
@@ -83,7 +83,7 @@ export function resolveWith(
     headers: { ...headersOf(row, wire, wanted, env), ...headers },
     ...(keyVariable !== undefined && { keyVariable }),
     quirks: wire.quirks ?? {},
-    capabilities: { ...mergeCapabilities(protocol, wire, facts, patch), ...own?.capabilities },
+    capabilities: { ...mergeCapabilities(protocol, wire, facts, patch), ...rowModel?.capabilities },
     caching: mergeCaching(wire, patch),
     ...(state && { state }),
     ...(compaction && { compaction }),
@@ -104,14 +104,14 @@ function isMoved(baseUrl: string, row: ProviderRow, wire: ProviderWire, env: Env
 
 /** The named wire, otherwise the one that claims the model, otherwise the first. */
 export function wireOf(row: ProviderRow, protocol: string | undefined, model: string | undefined): ProviderWire {
-  if (protocol === statefulProtocol) return row.wires.find((one) => one.state) ?? row.wires[0]
+  if (protocol === statefulProtocol) return row.wires.find((candidate) => candidate.state) ?? row.wires[0]
   const name = model ?? row.defaultModel ?? ''
   const wire =
     protocol === undefined
       ? (row.wires.find(({ models }) => models?.test(name)) ?? row.wires.find(({ models }) => !models) ?? row.wires[0])
-      : row.wires.find((one) => one.protocol === protocol)
+      : row.wires.find((candidate) => candidate.protocol === protocol)
   if (wire) return wire
-  const spoken = row.wires.map((one) => one.protocol).join(' and ')
+  const spoken = row.wires.map((served) => served.protocol).join(' and ')
   throw badInput(`${row.id} does not support "${protocol}". It supports ${spoken}.`)
 }
 

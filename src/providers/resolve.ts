@@ -46,9 +46,9 @@ async function withProfile(row: ProviderRow, env: Env): Promise<Env> {
   return region === undefined ? env : { ...env, [place.variables[0] ?? '']: region }
 }
 
-async function wireFor({ protocol, module }: ProviderWire, own: readonly Wire[] = []): Promise<Wire> {
-  const given = own.find(({ id }) => id === protocol)
-  if (given || module === undefined) return given ?? loadWire(protocol)
+async function wireFor({ protocol, module }: ProviderWire, customWires: readonly Wire[] = []): Promise<Wire> {
+  const custom = customWires.find(({ id }) => id === protocol)
+  if (custom || module === undefined) return custom ?? loadWire(protocol)
   return loadOwnWire(module, protocol)
 }
 

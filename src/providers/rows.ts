@@ -11,7 +11,7 @@ export { compatible } from './rows/local.ts'
 export const rows: readonly ProviderRow[] = [...makers, ...clouds, ...hosts, ...local]
 
 /** Custom rows, before the built-in ones: one with the same id replaces that one. */
-export function rowsWith(own: readonly ProviderRow[], others: readonly ProviderRow[] = rows): readonly ProviderRow[] {
-  const taken = new Set(own.map((row) => row.id))
-  return [...own, ...others.filter((row) => !taken.has(row.id))]
+export function rowsWith(added: readonly ProviderRow[], others: readonly ProviderRow[] = rows): readonly ProviderRow[] {
+  const replaced = new Set(added.map((row) => row.id))
+  return [...added, ...others.filter((row) => !replaced.has(row.id))]
 }

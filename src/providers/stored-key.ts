@@ -14,7 +14,7 @@ export function storedKeyFor(row: ProviderRow, wire: ProviderWire, wanted: Wante
   if (!storedKeys || key !== undefined || row.keyVariables.some((name) => env[name]?.trim())) return undefined
   const stored = Object.hasOwn(storedKeys, row.id) ? storedKeys[row.id] : undefined
   const address = URL.parse(baseUrlOf(row, wire, baseUrl, env))
-  const isHome = address !== null && homesOf(row.id, (one) => filledIn(one, row, env)).includes(address.origin)
+  const isHome = address !== null && homesOf(row.id, (url) => filledIn(url, row, env)).includes(address.origin)
   if (stored !== undefined && isHome) return stored
   if (row.keyOptional || keyless) return undefined
   const names = row.keyVariables.join(' or ')
@@ -34,6 +34,6 @@ export function canStoreKey(row: Pick<ProviderRow, 'id' | 'keyOptional' | 'place
 
 /** The built-in addresses of a provider, with their variable parts filled in. */
 function homesOf(id: string, fill: (address: string) => string): string[] {
-  const row = builtIn.find((one) => one.id === id)
+  const row = builtIn.find((candidate) => candidate.id === id)
   return row?.wires.flatMap((wire) => URL.parse(fill(wire.baseUrl))?.origin ?? []) ?? []
 }

@@ -105,7 +105,7 @@ export const agents: readonly Agent[] = [
 export const agentIds: readonly string[] = agents.map(({ id }) => id)
 
 export function agentNamed(id: string): Agent {
-  const agent = agents.find((one) => one.id === id)
+  const agent = agents.find((candidate) => candidate.id === id)
   if (!agent) throw badInput(`There is no agent "${id}". The agents are ${agentIds.join(', ')}.`)
   return agent
 }

@@ -273,6 +273,6 @@ function newTurn() {
 }
 
 function digestOf({ user, assistant, calls, results, pictures }: ReturnType<typeof newTurn>): string {
-  const parts = [user, assistant, calls, results, pictures].map((one) => one.digest('hex'))
+  const parts = [user, assistant, calls, results, pictures].map((hash) => hash.digest('hex'))
   return hash('sha256', parts.join(' ')).slice(0, 16)
 }

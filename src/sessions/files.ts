@@ -14,10 +14,10 @@ export interface FoundFile {
 export function filesIn(folder: string, names: readonly string[], first?: string): FoundFile[] {
   let folders = [folder]
   for (const [level, name] of names.slice(0, -1).entries()) {
-    const wanted = level === 0 && first !== undefined ? first : name
+    const pattern = level === 0 && first !== undefined ? first : name
     folders = folders.flatMap((parent) =>
       entriesOf(parent).flatMap((entry) =>
-        entry.isDirectory() && fits(entry.name, wanted) ? [join(parent, entry.name)] : [],
+        entry.isDirectory() && fits(entry.name, pattern) ? [join(parent, entry.name)] : [],
       ),
     )
   }

@@ -15,14 +15,14 @@ export function geminiProject(cwd: string, at: AgentEnvironment): { name: string
   const projects = projectsIn(at)
   const known = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
   if (typeof known === 'string' && /^\w[\w.-]*$/.test(known)) return { name: known, isNew: false }
-  const taken = new Set(Object.values(projects))
+  const used = new Set(Object.values(projects))
   const plain =
     basename(cwd)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-+|-+$/g, '') || 'project'
   let name = plain
-  for (let n = 1; taken.has(name) || isOther(name, cwd, at); n++) name = `${plain}-${n}`
+  for (let n = 1; used.has(name) || isOther(name, cwd, at); n++) name = `${plain}-${n}`
   return { name, isNew: true }
 }
 

@@ -77,10 +77,10 @@ export function listSessions(at: AgentEnvironment, { agent: only, project }: Lis
   let budget = wholeBudget
   for (const { agent, file } of found.toSorted((a, b) => b.file.changedMs - a.file.changedMs)) {
     const isSmall = file.size <= wholeFile && file.size <= budget
-    const one = listedFile(agent, file, isSmall)
-    if (!one || (project !== undefined && one.cwd !== project)) continue
+    const session = listedFile(agent, file, isSmall)
+    if (!session || (project !== undefined && session.cwd !== project)) continue
     if (isSmall) budget -= file.size
-    listed.push(one)
+    listed.push(session)
   }
   return listed.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1))
 }

@@ -101,8 +101,8 @@ export async function fileSource(
 export function textSource(text: string, format: SessionFormat, options: SourceOptions = {}): SessionSource {
   const lines = parsedLines(text, true)
   if (lines.length > 0 && format.id !== 'opencode') return lineSource(format, () => lines, options)
-  const held = linesOfDocument(format, JSON.parse(text) as Json)
-  return lineSource(format, () => held, options)
+  const document = linesOfDocument(format, JSON.parse(text) as Json)
+  return lineSource(format, () => document, options)
 }
 
 function linesOfDocument(format: SessionFormat, document: Json): JsonObject[] {
@@ -136,8 +136,10 @@ export function lineSource(
     digest: hash.digest('hex'),
     *messages() {
       const read = format.reader(whole, scanned)
-      const places = new Map(scanned.lines.map((line, place) => [line, place]))
-      const isInOrder = scanned.lines.every((line, place) => place === 0 || line > (scanned.lines[place - 1] ?? 0))
+      const positions = new Map(scanned.lines.map((line, position) => [line, position]))
+      const isInOrder = scanned.lines.every(
+        (line, position) => position === 0 || line > (scanned.lines[position - 1] ?? 0),
+      )
       if (!isInOrder) {
         const all = [...lines()]
         for (const line of scanned.lines) yield* read(all[line] ?? {}, line)
@@ -145,7 +147,7 @@ export function lineSource(
       }
       let at = 0
       for (const line of lines()) {
-        if (places.has(at)) yield* read(line, at)
+        if (positions.has(at)) yield* read(line, at)
         at++
       }
     },

@@ -158,7 +158,7 @@ function addWords(reply: Reply, message: JsonObject, content: JsonObject): void 
   if (content.content_type === 'thoughts') {
     const thoughts = Array.isArray(content.thoughts) ? content.thoughts.filter(isObject) : []
     const text = thoughts
-      .map((thought) => [thought.content, thought.summary].find((words) => typeof words === 'string') ?? '')
+      .map((thought) => [thought.content, thought.summary].find((text) => typeof text === 'string') ?? '')
       .join('\n\n')
     if (text !== '') reply.parts.push({ type: 'reasoning', text })
     return
@@ -246,11 +246,11 @@ function pieceOf(piece: Json, about: JsonObject): ContentPart {
   if (typeof pointer !== 'string') return { type: 'opaque', kind: `chatgpt-export/${type}`, data: piece }
   const attachments = Array.isArray(about.attachments) ? about.attachments.filter(isObject) : []
   const file = attachments.find(({ id }) => typeof id === 'string' && pointer.endsWith(id))
-  const given = file?.mime_type ?? file?.mimeType
+  const declared = file?.mime_type ?? file?.mimeType
   const kind = type.startsWith('image') ? 'image/*' : type.includes('audio') ? 'audio/*' : 'application/octet-stream'
   return {
     type: 'media',
-    mediaType: typeof given === 'string' ? given : kind,
+    mediaType: typeof declared === 'string' ? declared : kind,
     ...(typeof file?.name === 'string' && { name: file.name }),
     data: { kind: 'file', fileId: pointer, provider: 'chatgpt' },
   }

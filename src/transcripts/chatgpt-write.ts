@@ -23,10 +23,10 @@ export function addNodes(conversation: JsonObject, messages: readonly Message[])
     typeof conversation.current_node === 'string' ? conversation.current_node : (Object.keys(mapping).at(-1) ?? null)
   for (const message of messages.flatMap(nodeMessages)) {
     const id = idFor({ ...message, parent })
-    const before = parent === null ? undefined : mapping[parent]
-    if (parent !== null && isObject(before)) {
-      const children = listIn(before.children)
-      mapping[parent] = { ...before, children: [...children, id] }
+    const parentNode = parent === null ? undefined : mapping[parent]
+    if (parent !== null && isObject(parentNode)) {
+      const children = listIn(parentNode.children)
+      mapping[parent] = { ...parentNode, children: [...children, id] }
     }
     mapping[id] = { id, message: { id, ...message }, parent, children: [] }
     parent = id
@@ -80,7 +80,7 @@ function answered(name: string, text: string): JsonObject {
   }
 }
 
-function asked(name: string, input: Json): JsonObject {
+function callContent(name: string, input: Json): JsonObject {
   return {
     ...textMessage('assistant', []),
     content: { content_type: 'code', language: 'json', text: JSON.stringify(input) },
@@ -95,9 +95,9 @@ function replyNodes(part: Part): JsonObject[] {
       return [{ ...textMessage('assistant', []), content: { content_type: 'thoughts', thoughts } }]
     }
     case 'tool-call':
-      return [asked(part.name, part.malformed ?? part.input)]
+      return [callContent(part.name, part.malformed ?? part.input)]
     case 'server-tool': {
-      const question = asked(part.name, part.input ?? {})
+      const question = callContent(part.name, part.input ?? {})
       if (part.output === undefined) return [question]
       const text = typeof part.output === 'string' ? part.output : JSON.stringify(part.output)
       return [question, answered(part.name, text)]

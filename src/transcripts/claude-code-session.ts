@@ -4,7 +4,8 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { blocksOf, callBook, readReply, readUser, replyMetadata } from '../wires/anthropic-messages/transcript.ts'
+import { blocksOf, readReply, readUser, replyMetadata } from '../wires/anthropic-messages/transcript.ts'
+import { callRegistry } from '../wires/shared/call-registry.ts'
 import {
   headOf,
   type NewSession,
@@ -26,15 +27,17 @@ export const claudeCodeSession: SessionFormat = {
   id: 'claude-code',
   scan,
   reader() {
-    const book = callBook()
+    const registry = callRegistry()
     return (line, index) => {
       if (isAside(line)) return []
       const at = timeAt(line.timestamp)
       const message = line.message as JsonObject
       const blocks = blocksOf(message.content, `line ${index + 1}.message.content`)
       const read: Message[] =
-        line.type === 'assistant' ? [readReply(blocks, replyMetadata(message, ''), book)] : readUser(blocks, book)
-      return read.map((one) => ({ message: one, ...(at !== undefined && { at }) }))
+        line.type === 'assistant'
+          ? [readReply(blocks, replyMetadata(message, ''), registry)]
+          : readUser(blocks, registry)
+      return read.map((message) => ({ message: message, ...(at !== undefined && { at }) }))
     }
   },
   writer,
@@ -117,9 +120,9 @@ function scan(): SessionScan {
         places,
       )
       const notes: Note[] = []
-      const left = all.length - lines.length
+      const omitted = all.length - lines.length
       const why = 'they are on another branch, or a summary represents them'
-      if (left > 0) notes.push({ kind: 'dropped', what: `${left} lines`, why })
+      if (omitted > 0) notes.push({ kind: 'dropped', what: `${omitted} lines`, why })
       if (sidechains > 0) {
         const what = `${sidechains} ${sidechains === 1 ? 'line' : 'lines'} of sub-agents`
         notes.push({ kind: 'dropped', what, why: 'the results of their calls are in the session' })

@@ -8,14 +8,8 @@ import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, ToolMessage } from '../core/message.ts'
 import type { Block } from '../wires/anthropic-messages/types.ts'
-import {
-  blocksOf,
-  callBook,
-  type CallBook,
-  readReply,
-  readUser,
-  replyMetadata,
-} from '../wires/anthropic-messages/transcript.ts'
+import { blocksOf, readReply, readUser, replyMetadata } from '../wires/anthropic-messages/transcript.ts'
+import { callRegistry, type CallRegistry } from '../wires/shared/call-registry.ts'
 import { branchOf, claudeCodeSession, hasResult, isAside, isMessageLine } from './claude-code-session.ts'
 import { writeSession } from './session-file.ts'
 import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
@@ -41,7 +35,7 @@ function read(json: Json): Transcript {
   const branch = branchOf(lines)
   const others = new Set(lines.filter((line, index) => !isAside(line) && !branch.has(index)))
   const skips: Skips = (line) => isAside(line) || others.has(line)
-  const book = callBook()
+  const registry = callRegistry()
   const messages: Message[] = []
   let carried: JsonObject[] = []
   for (let i = 0; i < lines.length;) {
@@ -58,9 +52,9 @@ function read(json: Json): Transcript {
         id,
         [...carried, ...group],
         readGroup(
-          group.filter((one) => !skips(one)),
+          group.filter((member) => !skips(member)),
           i,
-          book,
+          registry,
         ),
       ),
     )
@@ -109,7 +103,7 @@ function replyIdOf(line: JsonObject | undefined): string | undefined {
   return typeof reply === 'string' ? reply : undefined
 }
 
-function readGroup(group: readonly JsonObject[], start: number, book: CallBook): Message[] {
+function readGroup(group: readonly JsonObject[], start: number, registry: CallRegistry): Message[] {
   const spoken = group.filter((line) => line.type === 'assistant')
   const messages: Message[] = []
   if (spoken.length > 0) {
@@ -120,16 +114,18 @@ function readGroup(group: readonly JsonObject[], start: number, book: CallBook):
       blocks.push(...blocksOf(message.content, `line ${start + group.indexOf(line) + 1}.message.content`))
       for (const [field, value] of Object.entries(message)) if (value !== null) fields[field] = value
     }
-    messages.push(readReply(blocks, replyMetadata(fields, ''), book))
+    messages.push(readReply(blocks, replyMetadata(fields, ''), registry))
   }
-  for (const line of group) if (line.type === 'user') messages.push(...readUserLine(line, start, book))
+  for (const line of group) if (line.type === 'user') messages.push(...readUserLine(line, start, registry))
   return messages
 }
 
-function readUserLine(line: JsonObject, start: number, book: CallBook): Message[] {
+function readUserLine(line: JsonObject, start: number, registry: CallRegistry): Message[] {
   const message = line.message as JsonObject
-  const messages = readUser(blocksOf(message.content, `line ${start + 1}.message.content`), book)
-  return messages.map((one) => (one.role === 'tool' && one.parts.length === 1 ? withRaw(one, line) : one))
+  const messages = readUser(blocksOf(message.content, `line ${start + 1}.message.content`), registry)
+  return messages.map((message) =>
+    message.role === 'tool' && message.parts.length === 1 ? withRaw(message, line) : message,
+  )
 }
 
 /** The tool's actual result, and its time. */

@@ -6,13 +6,8 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, ToolResultPart, UserMessage } from '../core/message.ts'
-import {
-  callBook,
-  type CallBook,
-  readOutput,
-  writeMessages,
-  type WrittenMessage,
-} from '../wires/anthropic-messages/transcript.ts'
+import { answeredCall, readOutput, writeMessages, type WrittenMessage } from '../wires/anthropic-messages/transcript.ts'
+import { callRegistry, type CallRegistry } from '../wires/shared/call-registry.ts'
 import { type Block, isBlock } from '../wires/anthropic-messages/types.ts'
 import { uuidFor } from './session.ts'
 import {
@@ -50,7 +45,7 @@ function read(json: Json): Transcript {
   const notes: Note[] = []
   const { list, path, model } = chosen(json, notes)
   const branch = branchOf(list, path, notes)
-  const book = callBook()
+  const registry = callRegistry()
   const messages: Message[] = []
   let carried: Json[] = []
   for (const [index, message] of list.entries()) {
@@ -58,7 +53,7 @@ function read(json: Json): Transcript {
       carried.push(message)
       continue
     }
-    const made = readChatMessage(message, `${path}[${index}]`, model, book)
+    const made = readChatMessage(message, `${path}[${index}]`, model, registry)
     messages.push(...sourced(id, [...carried, message], made))
     carried = []
   }
@@ -80,7 +75,7 @@ function chosen(json: Json, notes: Note[]): Chosen {
   const all = Array.isArray(json) ? json : isObject(json) ? (conversationsIn(json) ?? [json]) : []
   if (all.length > 0 && isChatMessage(all[0])) return { list: objectsIn(all, '$'), path: '$', model: '' }
   const withMessages = all.findIndex(
-    (one) => isObject(one) && Array.isArray(one.chat_messages) && one.chat_messages.length > 0,
+    (candidate) => isObject(candidate) && Array.isArray(candidate.chat_messages) && candidate.chat_messages.length > 0,
   )
   const index = Math.max(0, withMessages)
   const conversation = all[index]
@@ -89,8 +84,8 @@ function chosen(json: Json, notes: Note[]): Chosen {
     throw unreadable(id, path, 'a list of chat messages')
   }
   if (all.length > 1) {
-    const others = all.flatMap((one, i) =>
-      i === index || !isObject(one) ? [] : [JSON.stringify(one.name ?? one.uuid)],
+    const others = all.flatMap((other, i) =>
+      i === index || !isObject(other) ? [] : [JSON.stringify(other.name ?? other.uuid)],
     )
     const named = others.slice(0, 10).join(', ') + (others.length > 10 ? ', …' : '')
     const why = 'one conversation is read at a time; give the others one by one'
@@ -123,13 +118,13 @@ function branchOf(list: readonly JsonObject[], path: string, notes: Note[]): Set
   return branch
 }
 
-function readChatMessage(message: JsonObject, path: string, model: string, book: CallBook): Message[] {
+function readChatMessage(message: JsonObject, path: string, model: string, registry: CallRegistry): Message[] {
   const blocks = Array.isArray(message.content) ? message.content.filter(isBlock) : []
   const text = textIn(message.text)
   const content: Block[] = blocks.length > 0 ? blocks : text === '' ? [] : [{ type: 'text', text }]
   if (message.sender === 'human') return [{ role: 'user', parts: [...content.map(readHuman), ...filesOf(message)] }]
   if (message.sender !== 'assistant') throw unreadable(id, `${path}.sender`, 'human or assistant')
-  return readAssistant(content, model, message, book)
+  return readAssistant(content, model, message, registry)
 }
 
 function readHuman(block: Block): UserMessage['parts'][number] {
@@ -152,7 +147,12 @@ function filesOf(message: JsonObject): UserMessage['parts'] {
   ]
 }
 
-function readAssistant(blocks: readonly Block[], model: string, message: JsonObject, book: CallBook): Message[] {
+function readAssistant(
+  blocks: readonly Block[],
+  model: string,
+  message: JsonObject,
+  registry: CallRegistry,
+): Message[] {
   const messages: Message[] = []
   let parts: Part[] = []
   let results: ToolResultPart[] = []
@@ -173,11 +173,11 @@ function readAssistant(blocks: readonly Block[], model: string, message: JsonObj
       const value = block.structured_content ?? undefined
       const output = readOutput(block.content)
       const raw = value === undefined ? {} : { value }
-      results.push({ type: 'tool-result', ...book.answer(alias), output, ...raw, ...failed })
+      results.push({ type: 'tool-result', ...answeredCall(registry, alias), output, ...raw, ...failed })
       continue
     }
     flushResults()
-    const part = readBlock(block, book)
+    const part = readBlock(block, registry)
     parts.push(part)
   }
   flushResults()
@@ -187,7 +187,7 @@ function readAssistant(blocks: readonly Block[], model: string, message: JsonObj
 
 const noId = 'call'
 
-function readBlock(block: Block, book: CallBook): Part {
+function readBlock(block: Block, registry: CallRegistry): Part {
   switch (block.type) {
     case 'text': {
       const citations = Array.isArray(block.citations) && block.citations.length > 0 ? block.citations : undefined
@@ -197,9 +197,8 @@ function readBlock(block: Block, book: CallBook): Part {
       return { type: 'reasoning', text: String(block.thinking ?? '') }
     case 'tool_use': {
       const alias = typeof block.id === 'string' ? block.id : undefined
-      const callId = book.open(alias ?? noId)
       const name = String(block.name ?? '')
-      book.name(callId, name)
+      const callId = registry.register(alias ?? noId, name)
       return { type: 'tool-call', callId, ...(alias !== undefined && { alias }), name, input: block.input ?? {} }
     }
     default:

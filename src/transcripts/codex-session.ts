@@ -93,9 +93,9 @@ function scan(): SessionScan {
       if (line.type === 'turn_context') set({ model: stringIn(payload, 'model') })
       if (payload.type === 'thread_name_updated') set({ title: stringIn(payload, 'thread_name') })
       if (payload.type === 'thread_rolled_back' && typeof payload.num_turns === 'number') {
-        const before = lines.length
+        const count = lines.length
         lines = withoutTurns(lines, payload.num_turns)
-        rolledBack += before - lines.length
+        rolledBack += count - lines.length
       }
       const item = itemOf(line)
       // Lines about the session and its turns name the model.
@@ -124,9 +124,9 @@ function scan(): SessionScan {
 }
 
 function withoutTurns<L extends { begins: boolean }>(lines: L[], turns: number): L[] {
-  let cut = lines.length
-  for (let left = turns; left > 0 && cut > 0; left--) cut = lines.findLastIndex((line, i) => i < cut && line.begins)
-  return lines.slice(0, Math.max(0, cut))
+  let end = lines.length
+  for (let left = turns; left > 0 && end > 0; left--) end = lines.findLastIndex((line, i) => i < end && line.begins)
+  return lines.slice(0, Math.max(0, end))
 }
 
 function reader(whole: boolean): ReturnType<SessionFormat['reader']> {

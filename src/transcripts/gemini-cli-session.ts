@@ -69,7 +69,7 @@ function scan(): SessionScan {
   const records = new Map<string, number>()
   const superseded = new Set<string>()
   /** Those that were not replaced. */
-  let left = 0
+  let omitted = 0
   const drop = (key: string): void => {
     const line = records.get(key)
     if (line !== undefined) superseded.add(`${line} ${key}`)
@@ -88,14 +88,14 @@ function scan(): SessionScan {
         for (const key of keys.slice(Math.max(0, keys.indexOf(line.$rewindTo)))) {
           drop(key)
           records.delete(key)
-          left++
+          omitted++
         }
       }
       if (isObject(line.$set) && Array.isArray(line.$set.messages)) {
         const remaining = new Set(recordsIn(line).map((record) => keyOf(record, index)))
         for (const key of records.keys()) {
           drop(key)
-          if (!remaining.has(key)) left++
+          if (!remaining.has(key)) omitted++
         }
         records.clear()
       }
@@ -115,7 +115,7 @@ function scan(): SessionScan {
         lines,
         superseded,
         messages: records.size,
-        notes: left > 0 ? [{ kind: 'dropped', what: `${left} records`, why }] : [],
+        notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} records`, why }] : [],
       }
     },
   }
@@ -155,8 +155,8 @@ function sessionEntries(record: JsonObject): GivenContent[] {
 
 function thoughtPart({ subject, description }: JsonObject): Json {
   const title = typeof subject === 'string' && subject !== '' ? [`**${subject}**`] : []
-  const words = typeof description === 'string' && description !== '' ? [description] : []
-  return { text: [...title, ...words].join('\n'), thought: true }
+  const body = typeof description === 'string' && description !== '' ? [description] : []
+  return { text: [...title, ...body].join('\n'), thought: true }
 }
 
 function sessionResult({ id, name, result }: JsonObject): Json[] {

@@ -63,9 +63,9 @@ function scan(): SessionScan {
       const from = revertedFrom === undefined ? -1 : places.findIndex((place) => place?.id === revertedFrom)
       const standing = from < 0 ? all : all.filter((index) => index < from)
       const lines = whole ? standing : sinceCompaction(standing, places)
-      const left = all.length - lines.length
+      const omitted = all.length - lines.length
       const why = 'they were taken back, or a summary represents them'
-      return { head, lines, notes: left > 0 ? [{ kind: 'dropped', what: `${left} messages`, why }] : [] }
+      return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }
     },
   }
 }
@@ -197,19 +197,19 @@ function rehome(line: JsonObject, _: unknown, to: NewSession): JsonObject | unde
 
 /** Ids of messages and parts are keys of the whole database: the beginning orders them, the end is the session's. */
 function newId(id: string, digest: string): string {
-  const own = createHash('sha256').update(`${digest} ${id}`).digest('hex').slice(0, 14)
-  return `${id.slice(0, 16)}${own}`
+  const suffix = createHash('sha256').update(`${digest} ${id}`).digest('hex').slice(0, 14)
+  return `${id.slice(0, 16)}${suffix}`
 }
 
 function writer(session: NewSession, after?: JsonObject) {
   const { id: sessionID, cwd } = session
-  const own = createHash('sha256').update(session.id).digest('hex').slice(0, 14)
+  const suffix = createHash('sha256').update(session.id).digest('hex').slice(0, 14)
   let last = 0n
   /** Ascending, as opencode makes them: time and a counter. */
   const nextId = (prefix: string, at: string): string => {
     const now = BigInt(Date.parse(at)) * 0x1000n
     last = now > last ? now : last + 1n
-    return `${prefix}_${(last & 0xffff_ffff_ffffn).toString(16).padStart(12, '0')}${own}`
+    return `${prefix}_${(last & 0xffff_ffff_ffffn).toString(16).padStart(12, '0')}${suffix}`
   }
   let parentID = stringAt(after, 'info', 'id') ?? nextId('msg', session.startedAt)
   return {
@@ -226,13 +226,13 @@ function writer(session: NewSession, after?: JsonObject) {
       if (step.kind === 'user') {
         parentID = id
         const info = { id, sessionID, role: 'user', time: { created: Date.parse(step.at) }, agent: 'build', model }
-        return [{ info, parts: step.parts.map((one) => part(userPart(one))) }]
+        return [{ info, parts: step.parts.map((content) => part(userPart(content))) }]
       }
-      const parts = step.parts.map((one) => {
-        if (one.type === 'text') return part({ type: 'text', text: one.text })
-        const result = step.results.find((candidate) => candidate.id === one.id) as StepResult
-        const state = stateOf(one.input, result, step.at, (file) => part(file))
-        return part({ type: 'tool', callID: one.id, tool: one.name, state })
+      const parts = step.parts.map((content) => {
+        if (content.type === 'text') return part({ type: 'text', text: content.text })
+        const result = step.results.find((candidate) => candidate.id === content.id) as StepResult
+        const state = stateOf(content.input, result, step.at, (file) => part(file))
+        return part({ type: 'tool', callID: content.id, tool: content.name, state })
       })
       return [{ info: replyInfo(step, { id, sessionID, parentID, cwd }), parts }]
     },
@@ -268,8 +268,8 @@ function stateOf(
   startedAt: string,
   part: (file: JsonObject) => JsonObject,
 ): JsonObject {
-  const text = result.output.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('')
-  const files = result.output.filter((one) => one.type === 'media')
+  const text = result.output.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('')
+  const files = result.output.filter((piece) => piece.type === 'media')
   const time = { start: Date.parse(startedAt), end: Date.parse(result.at) }
   // A failure does not support images.
   if (result.failed && files.length === 0) return { status: 'error', input, error: text, metadata: {}, time }

@@ -10,11 +10,11 @@ import { unreadable } from '../wires/shared/transcript.ts'
 import { textIn } from '../wires/shared/json-fields.ts'
 
 /** Undefined if the entry is not a message: settings, labels, and what was hidden from the model. */
-export function readEntry(entry: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
+export function readEntry(entry: JsonObject, at: string, registry: CallRegistry, notes: Note[]): Message | undefined {
   switch (entry.type) {
     case 'message':
       if (!isObject(entry.message)) throw unreadable('pi', `${at}.message`, 'an object')
-      return readMessage(entry.message, `${at}.message`, book, notes)
+      return readMessage(entry.message, `${at}.message`, registry, notes)
     case 'custom_message':
       return { role: 'user', parts: blocksOf(entry.content, `${at}.content`) }
     case 'compaction':
@@ -26,16 +26,16 @@ export function readEntry(entry: JsonObject, at: string, book: CallRegistry, not
   }
 }
 
-function readMessage(message: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
+function readMessage(message: JsonObject, at: string, registry: CallRegistry, notes: Note[]): Message | undefined {
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: [...blocksOf(message.content, `${at}.content`), ...attached(message.attachments)] }
     case 'assistant':
-      return readReply(message, at, book)
+      return readReply(message, at, registry)
     case 'toolResult': {
       const alias = typeof message.toolCallId === 'string' ? message.toolCallId : undefined
       const named = typeof message.toolName === 'string' ? message.toolName : undefined
-      const call = book.answer(alias, named)
+      const call = registry.answer(alias, named)
       const name = named ?? call?.name ?? 'tool'
       const output = blocksOf(message.content, `${at}.content`)
       const failed = message.isError === true && { failed: true }
@@ -126,20 +126,20 @@ const wires: Record<string, string> = {
   'mistral-conversations': 'mistral-chat',
 }
 
-function readReply(message: JsonObject, at: string, book: CallRegistry): Reply {
+function readReply(message: JsonObject, at: string, registry: CallRegistry): Reply {
   if (!Array.isArray(message.content)) throw unreadable('pi', `${at}.content`, 'a list')
   const raw = typeof message.stopReason === 'string' ? message.stopReason : undefined
   const reason = (raw !== undefined && Object.hasOwn(stops, raw) ? stops[raw] : undefined) ?? 'done'
   const api = textIn(message.api)
   const protocol = Object.hasOwn(wires, api) ? (wires[api] ?? api) : api
-  book.turn()
+  registry.turn()
   const blocks = message.content.filter(isObject)
   const native =
     protocol === 'anthropic-messages' && raw !== 'error' && raw !== 'aborted' ? anthropicBlocks(blocks) : []
   const isPlaced = native.length > 0
   return {
     role: 'assistant',
-    parts: blocks.map((block, index) => ({ ...readBlock(block, book), ...(isPlaced && { from: index }) })),
+    parts: blocks.map((block, index) => ({ ...readBlock(block, registry), ...(isPlaced && { from: index }) })),
     native,
     origin: {
       protocol,
@@ -153,7 +153,7 @@ function readReply(message: JsonObject, at: string, book: CallRegistry): Reply {
 
 type ReplyPart = Exclude<Part, { type: 'tool-result' }>
 
-function readBlock(block: JsonObject, book: CallRegistry): ReplyPart {
+function readBlock(block: JsonObject, registry: CallRegistry): ReplyPart {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: block.text }
   if (block.type === 'thinking' && typeof block.thinking === 'string') {
     return { type: 'reasoning', text: block.thinking, ...(block.redacted === true && { hidden: true }) }
@@ -166,7 +166,7 @@ function readBlock(block: JsonObject, book: CallRegistry): ReplyPart {
   const malformed = brokenArguments(block)
   return {
     type: 'tool-call',
-    callId: book.register(alias, name),
+    callId: registry.register(alias, name),
     ...(alias !== undefined && { alias }),
     name,
     input: block.arguments ?? {},

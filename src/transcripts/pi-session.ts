@@ -22,9 +22,9 @@ export const piSession: SessionFormat = {
   id: 'pi',
   scan,
   reader() {
-    const book = callRegistry()
+    const registry = callRegistry()
     return (line, index) => {
-      const message = readEntry(line, `$[${index}]`, book, [])
+      const message = readEntry(line, `$[${index}]`, registry, [])
       if (!message || isBrokenOff(line)) return []
       const at = timeAt(line.timestamp)
       return [{ message, ...(at !== undefined && { at }) }]
@@ -75,9 +75,9 @@ function scan(): SessionScan {
       const counting = path.filter((index) => places[index]?.isMessage || places[index]?.isCompaction)
       const all = places.filter(({ isMessage }) => isMessage).length
       const lines = whole ? counting : afterCompaction(counting, places)
-      const left = all - lines.filter((index) => places[index]?.isMessage).length
+      const omitted = all - lines.filter((index) => places[index]?.isMessage).length
       const why = 'they are on another branch, or a summary represents them'
-      return { head, lines, notes: left > 0 ? [{ kind: 'dropped', what: `${left} messages`, why }] : [] }
+      return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }
     },
   }
 }
@@ -91,8 +91,8 @@ function afterCompaction(path: readonly number[], places: readonly Place[]): num
   const first =
     typeof remaining === 'number' ? remaining : places.findIndex(({ id }) => id !== undefined && id === remaining)
   const from = first < 0 ? at : path.findIndex((index) => index >= first)
-  const before = path.slice(from, at).filter((index) => !places[index]?.isCompaction)
-  return [compaction, ...(from < 0 ? [] : before), ...path.slice(at + 1)]
+  const older = path.slice(from, at).filter((index) => !places[index]?.isCompaction)
+  return [compaction, ...(from < 0 ? [] : older), ...path.slice(at + 1)]
 }
 
 function writer(session: NewSession, after?: JsonObject) {
@@ -124,7 +124,7 @@ function writer(session: NewSession, after?: JsonObject) {
       }
       return [
         messageEntry(step.at, replyMessage(step)),
-        ...step.results.map((one) => messageEntry(one.at, resultMessage(one))),
+        ...step.results.map((result) => messageEntry(result.at, resultMessage(result))),
       ]
     },
     close: () => [],

@@ -44,10 +44,10 @@ function read(json: Json): Transcript {
   const notes: Note[] = []
   const branch = currentBranch(lines, notes)
   const found: Found[] = []
-  const book = callRegistry()
+  const registry = callRegistry()
   for (const line of branch) {
     const entry = lines[line] as JsonObject
-    const message = readEntry(entry, `$[${line}]`, book, notes)
+    const message = readEntry(entry, `$[${line}]`, registry, notes)
     if (!message) continue
     if (entry.type === 'compaction')
       found.splice(...placeOfSummary(entry, line, lines, found), { message, line, isSummary: true })

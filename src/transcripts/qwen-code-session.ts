@@ -79,9 +79,10 @@ function scan(): SessionScan {
       const path = pathTo(leaf, (index) => byUuid.get(places[index]?.parent ?? ''))
       const cut = whole ? -1 : path.findLastIndex((index) => places[index]?.compresses)
       const lines = path.slice(Math.max(0, cut)).filter((index, n) => places[index]?.counts || (cut >= 0 && n === 0))
-      const left = places.filter(({ counts }) => counts).length - lines.filter((index) => places[index]?.counts).length
+      const omitted =
+        places.filter(({ counts }) => counts).length - lines.filter((index) => places[index]?.counts).length
       const why = 'they are on another branch, or a summary represents them'
-      return { head, lines, notes: left > 0 ? [{ kind: 'dropped', what: `${left} lines`, why }] : [] }
+      return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} lines`, why }] : [] }
     },
   }
 }
@@ -105,10 +106,10 @@ function writer(session: NewSession, after?: JsonObject) {
       const model = step.model || 'unknown'
       return [
         line(step.at, 'assistant', { message: { role: 'model', parts: contentParts(step.parts) }, model }),
-        ...step.results.map((one) =>
-          line(one.at, 'tool_result', {
-            message: { role: 'user', parts: [resultPart(one)] },
-            toolCallResult: { callId: one.id, status: one.failed ? 'error' : 'success' },
+        ...step.results.map((result) =>
+          line(result.at, 'tool_result', {
+            message: { role: 'user', parts: [resultPart(result)] },
+            toolCallResult: { callId: result.id, status: result.failed ? 'error' : 'success' },
           }),
         ),
       ]

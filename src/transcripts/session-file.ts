@@ -37,9 +37,9 @@ export function readSession(format: SessionFormat, lines: readonly JsonObject[],
 }
 
 /** Lines from this format unchanged; new ones after them, or a whole new session. */
-export function writeSession(format: SessionFormat, given: readonly Message[]): JsonObject[] {
-  if (given.length === 0) return []
-  const messages = format.joinsResults ? withWholeReplies(given, format.id) : given
+export function writeSession(format: SessionFormat, history: readonly Message[]): JsonObject[] {
+  if (history.length === 0) return []
+  const messages = format.joinsResults ? withWholeReplies(history, format.id) : history
   const runs = new Map<Json, Message[]>()
   const groups = writeBySource(messages, format.id, (run) => {
     const mark: JsonObject = {}
@@ -108,11 +108,11 @@ function withWholeReplies(messages: readonly Message[], format: string): Message
 const noTime = '1970-01-01T00:00:00.000Z'
 
 /** The session of these messages: with the data of their source lines, under an id derived from them. */
-function sessionFor(messages: readonly Message[], own: readonly Json[]): NewSession {
+function sessionFor(messages: readonly Message[], lines: readonly Json[]): NewSession {
   const head = headOfSources(messages)
   const startedAt = head.startedAt ?? noTime
   const digest = uuidFor(JSON.stringify(messages))
-  const id = (own.length > 0 ? head.id : undefined) ?? digest
+  const id = (lines.length > 0 ? head.id : undefined) ?? digest
   return { ...head, id, cwd: head.cwd ?? '', startedAt, updatedAt: head.updatedAt ?? startedAt }
 }
 

@@ -31,14 +31,14 @@ export interface Stepper {
 export type AdaptUser = (parts: UserStep['parts']) => UserStep['parts']
 
 export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
-  const left = tally()
+  const omitted = tally()
   const name = callNames()
   let open: OpenReply | undefined
   /** User messages that came before all results. */
   let waiting: UserStep[] = []
 
   const flush = (): Step[] => {
-    const steps: Step[] = open ? closed(open, left) : []
+    const steps: Step[] = open ? closed(open, omitted) : []
     steps.push(...waiting)
     open = undefined
     waiting = []
@@ -48,13 +48,13 @@ export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
     push(message, at) {
       switch (message.role) {
         case 'system':
-          left.add('system', 1)
+          omitted.add('system', 1)
           return []
         case 'user': {
-          const given = message.parts.flatMap((part) => userParts(part, left))
-          if (given.length === 0) return []
-          const parts = adapt(given)
-          if (parts !== given) left.add('commands', 1)
+          const content = message.parts.flatMap((part) => userParts(part, omitted))
+          if (content.length === 0) return []
+          const parts = adapt(content)
+          if (parts !== content) omitted.add('commands', 1)
           const step: UserStep = { kind: 'user', at, parts }
           if (open && hasOpenCall(open)) {
             waiting.push(step)
@@ -65,11 +65,11 @@ export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
         case 'assistant': {
           const steps = open && continues(open, message) ? [] : flush()
           open ??= newReply(message, at)
-          addReply(open, message, name, left)
+          addReply(open, message, name, omitted)
           return steps
         }
         case 'tool':
-          for (const part of message.parts) addResult(open, part, at, left)
+          for (const part of message.parts) addResult(open, part, at, omitted)
           return []
       }
     },
@@ -83,7 +83,7 @@ export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
       return steps
     },
     end: flush,
-    notes: () => left.notes(),
+    notes: () => omitted.notes(),
   }
 }
 
@@ -121,21 +121,21 @@ function hasOpenCall({ calls }: OpenReply): boolean {
   return calls.some(({ result }) => result === undefined)
 }
 
-function closed({ step, calls, seen }: OpenReply, left: Tally): Step[] {
+function closed({ step, calls, seen }: OpenReply, omitted: Tally): Step[] {
   if (seen) {
     const results = calls.flatMap(({ result }) => result ?? [])
     return results.length > 0 ? [{ ...step, results }] : []
   }
   const results = calls.map(({ call, result }) => {
     if (result) return result
-    left.add('unanswered', 1)
+    omitted.add('unanswered', 1)
     const output = [{ type: 'text' as const, text: noResultText }]
     return { id: call.id, name: call.name, output, failed: true, at: step.at }
   })
   return step.parts.length > 0 ? [{ ...step, results }] : []
 }
 
-function addReply(open: OpenReply, reply: Reply, name: CallNames, left: Tally): void {
+function addReply(open: OpenReply, reply: Reply, name: CallNames, omitted: Tally): void {
   for (const part of reply.parts) {
     if (part.type === 'tool-call') {
       const call: StepCall = {
@@ -146,8 +146,8 @@ function addReply(open: OpenReply, reply: Reply, name: CallNames, left: Tally): 
       }
       open.step.parts.push(call)
       open.calls.push({ from: part.callId, call })
-      if (call.name !== part.name) left.add('renamed', 1)
-    } else open.step.parts.push(...replyTexts(part, left))
+      if (call.name !== part.name) omitted.add('renamed', 1)
+    } else open.step.parts.push(...replyTexts(part, omitted))
   }
 }
 
@@ -156,17 +156,17 @@ function inputOf({ input, malformed }: ToolCallPart): JsonObject {
   return cleanJson(object, '', [])
 }
 
-function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string, left: Tally): void {
+function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string, omitted: Tally): void {
   const found =
     open?.calls.find(({ from }) => from === part.callId) ??
     open?.calls.find(({ call, result }) => result === undefined && call.name === part.name)
   if (!found) {
-    left.add('orphans', 1)
+    omitted.add('orphans', 1)
     return
   }
   // A session that its tool has resumed can contain a result twice.
   if (found.result) return
-  const output = part.output.flatMap((one) => shown(one, left))
+  const output = part.output.flatMap((piece) => shown(piece, omitted))
   found.result = {
     id: found.call.id,
     name: found.call.name,
@@ -176,48 +176,48 @@ function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string
   }
 }
 
-function replyTexts(part: Exclude<Part, ToolCallPart>, left: Tally): TextPart[] {
+function replyTexts(part: Exclude<Part, ToolCallPart>, omitted: Tally): TextPart[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
       return textParts(part.text)
     case 'reasoning':
-      left.add('thinking', 1)
+      omitted.add('thinking', 1)
       return []
     case 'compaction':
       return [summaryText(part.text)]
     case 'media':
-      left.add('media', 1)
+      omitted.add('media', 1)
       return [{ type: 'text', text: mediaStandIn(part.mediaType, part.name) }]
     case 'server-tool':
-      left.add('serverTools', 1)
+      omitted.add('serverTools', 1)
       return [{ type: 'text', text: serverToolText(part.name, part.input, part.output) }]
     default:
-      if (part.type === 'opaque' && /reasoning|thinking/.test(part.kind)) left.add('thinking', 1)
-      else left.add('opaque', 1)
+      if (part.type === 'opaque' && /reasoning|thinking/.test(part.kind)) omitted.add('thinking', 1)
+      else omitted.add('opaque', 1)
       return []
   }
 }
 
 function serverToolText(name: string, input: Json | undefined, output: Json | undefined): string {
-  const asked = flatCall(name, input ?? {})
-  return output === undefined ? asked : `${asked}\n${flatResult(flatResultLabel, name, JSON.stringify(output), false)}`
+  const call = flatCall(name, input ?? {})
+  return output === undefined ? call : `${call}\n${flatResult(flatResultLabel, name, JSON.stringify(output), false)}`
 }
 
 function summaryText(text: string | undefined): TextPart {
   return { type: 'text', text: `${summaryLabel}\n${text ?? ''}` }
 }
 
-function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
+function userParts(part: Part, omitted: Tally): (TextPart | MediaPart)[] {
   switch (part.type) {
     case 'text':
       return textParts(part.text)
     case 'media':
-      return shown(part, left)
+      return shown(part, omitted)
     case 'compaction':
       return [summaryText(part.text)]
     default:
-      left.add('opaque', 1)
+      omitted.add('opaque', 1)
       return []
   }
 }
@@ -228,12 +228,12 @@ function textParts(text: string): TextPart[] {
 }
 
 /** Images in the file itself are included; anything else is mentioned, so that the model knows about it. */
-function shown(part: TextPart | MediaPart, left: Tally): (TextPart | MediaPart)[] {
+function shown(part: TextPart | MediaPart, omitted: Tally): (TextPart | MediaPart)[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: cleanText(part.text, '', []) }]
   if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
     return [{ type: 'media', mediaType: part.mediaType, data: part.data }]
   }
-  left.add('media', 1)
+  omitted.add('media', 1)
   const text = part.data.kind === 'url' ? part.data.url : mediaStandIn(part.mediaType, part.name)
   return [{ type: 'text', text }]
 }
@@ -248,9 +248,9 @@ function callNames(): CallNames {
   const used = new Set<string>()
   return {
     id(alias) {
-      const wanted = fitting(alias, 'call')
-      let id = wanted
-      for (let n = 2; used.has(id); n++) id = `${wanted.slice(0, longest - 8)}_${n}`
+      const preferred = fitting(alias, 'call')
+      let id = preferred
+      for (let n = 2; used.has(id); n++) id = `${preferred.slice(0, longest - 8)}_${n}`
       used.add(id)
       return id
     },
@@ -308,8 +308,8 @@ function tally(): Tally {
     },
     notes: () =>
       [...counts].map(([what, n]): Note => {
-        const [kind, one, many, why] = reasons[what]
-        return { kind, what: `${n} ${n === 1 ? one : many}`, why }
+        const [kind, singular, plural, why] = reasons[what]
+        return { kind, what: `${n} ${n === 1 ? singular : plural}`, why }
       }),
   }
 }

@@ -5,17 +5,17 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { Part } from '../../src/core/message.ts'
 import { decoding, endReply, growPart, startPart, startReply, takeEvents } from '../../src/wires/shared/decoding.ts'
-import { mediaFromUrl, takesMedia } from '../../src/wires/shared/media.ts'
+import { mediaFromUrl, acceptsMedia } from '../../src/wires/shared/media.ts'
 import { googleModels, openaiModels } from '../../src/wires/shared/model-forms.ts'
 import { openaiErrorBody } from '../../src/wires/shared/openai-rules.ts'
 import { splitText } from '../../src/wires/shared/text.ts'
 
 test('a medium is accepted by its type or by its family, and a data URL is its bytes', () => {
-  assert.equal(takesMedia(['image/*', 'audio/wav'], 'image/png'), true)
-  assert.equal(takesMedia(['image/*', 'audio/wav'], 'audio/wav'), true)
-  assert.equal(takesMedia(['image/*', 'audio/wav'], 'audio/mp3'), false)
-  assert.equal(takesMedia(['image/png'], 'image/pngx'), false)
-  assert.equal(takesMedia([], 'image/png'), false)
+  assert.equal(acceptsMedia(['image/*', 'audio/wav'], 'image/png'), true)
+  assert.equal(acceptsMedia(['image/*', 'audio/wav'], 'audio/wav'), true)
+  assert.equal(acceptsMedia(['image/*', 'audio/wav'], 'audio/mp3'), false)
+  assert.equal(acceptsMedia(['image/png'], 'image/pngx'), false)
+  assert.equal(acceptsMedia([], 'image/png'), false)
   const read = (url: string) => mediaFromUrl(url, 'image/*')
   assert.deepEqual(read('https://a/b.png'), {
     type: 'media',

@@ -2,7 +2,7 @@
 // the media type, the file goes into the prompt as text, with its name and in a fence.
 
 import type { Message, Part, TextPart, UserMessage } from '../../core/message.ts'
-import { takesMedia } from '../../wires/shared/media.ts'
+import { acceptsMedia } from '../../wires/shared/media.ts'
 
 /** Messages never change, so the text for one target is reused and prefixes stay equal. */
 const inlined = new WeakMap<UserMessage, Map<string, UserMessage>>()
@@ -22,7 +22,7 @@ export function inlineTextFiles(message: Message, media: readonly string[]): Mes
 }
 
 function asText<P extends Part>(part: P, media: readonly string[]): P | TextPart {
-  if (part.type !== 'media' || part.data.kind !== 'base64' || takesMedia(media, part.mediaType)) return part
+  if (part.type !== 'media' || part.data.kind !== 'base64' || acceptsMedia(media, part.mediaType)) return part
   const text = /^(?:image|audio|video)\/(?!svg)|^application\/pdf$/.test(part.mediaType)
     ? undefined
     : decoded(part.data.base64)

@@ -44,10 +44,10 @@ interface State extends BlockStream<Block> {
   cleared: Note[]
 }
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...blockStream(decoding(given, options), dialect),
-    given,
+    ...blockStream(decoding(origin, options), dialect),
+    given: origin,
     seen: new Set(),
     stopped: false,
     usage: undefined,
@@ -272,8 +272,8 @@ function appliedEdits(management: Json | undefined): Note[] {
 }
 
 /** Thinking that it did not accept, and why. */
-function transformations(given: Json | undefined): Note[] {
-  const all = Array.isArray(given) ? given.filter(isObject) : []
+function transformations(reported: Json | undefined): Note[] {
+  const all = Array.isArray(reported) ? reported.filter(isObject) : []
   return all.map(({ type, path, reason }): Note => ({
     kind: type === 'thinking_dropped' ? 'dropped' : 'changed',
     what: `a thought at ${String(path)}`,

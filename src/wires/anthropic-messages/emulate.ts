@@ -10,14 +10,14 @@ import { type Block, callIdGrammar, isBlock, protocolId, textBlock } from './typ
 import { listIn } from '../shared/json-fields.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
-  const own = reply.origin.protocol === protocolId && reply.native.length > 0
+  const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
   const explanation = reply.parts.find((part) => part.type === 'refusal')?.text
   return {
     id: profile.replyId,
     type: 'message',
     role: 'assistant',
     model: profile.model,
-    content: own
+    content: isNative
       ? reply.native
       : reply.parts.flatMap((part, index) => blocksFor(part, `${profile.replyId}/${index}`, profile)),
     stop_reason: stopReason(reply),
@@ -126,7 +126,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
     },
   ]
   for (const [index, block] of listIn(content).filter(isBlock).entries()) {
-    const { start, deltas } = cut(block, piece)
+    const { start, deltas } = splitBlock(block, piece)
     events.push({ type: 'content_block_start', index, content_block: start })
     for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta })
     events.push({ type: 'content_block_stop', index })
@@ -147,7 +147,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
   return events
 }
 
-function cut(block: Block, piece: number): { start: Block; deltas: JsonObject[] } {
+function splitBlock(block: Block, piece: number): { start: Block; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text': {
       if (typeof block.text !== 'string') break

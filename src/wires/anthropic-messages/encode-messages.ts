@@ -16,17 +16,19 @@ import { type Block, isCacheable, isServerCall, isServerResult, isThinking, type
  * A system message is accepted after a user turn, at the end or before an assistant turn (R-12, checked 2026-11).
  * Anywhere else, and on models without the role, it becomes labelled text of the user.
  */
-export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): readonly Turn<Item>[] {
+export function placeSystem(turns: readonly Turn<Item>[], isSupported: boolean, notes: Note[]): readonly Turn<Item>[] {
   if (!turns.some((turn) => turn.role === 'system')) return turns
   const filled = turns.filter((turn) => turn.items.length > 0)
   return turns.map((turn) => {
     if (turn.role !== 'system' || turn.items.length === 0) return turn
     const at = filled.indexOf(turn)
-    const before = filled.slice(0, at).findLast(({ role }) => role !== 'system')?.role
+    const previous = filled.slice(0, at).findLast(({ role }) => role !== 'system')?.role
     const after = filled.slice(at + 1).find(({ role }) => role !== 'system')?.role
-    const legal = (before === 'user' || before === 'tool') && (after === undefined || after === 'assistant')
-    if (taken && legal) return turn
-    const why = taken ? 'it must come between a user and an assistant message' : 'the model accepts it only at the top'
+    const legal = (previous === 'user' || previous === 'tool') && (after === undefined || after === 'assistant')
+    if (isSupported && legal) return turn
+    const why = isSupported
+      ? 'it must come between a user and an assistant message'
+      : 'the model accepts it only at the top'
     const what = 'system message to labelled user text'
     notes.push({ kind: 'changed', what, why, at: turn.at, rule: 'R-12' })
     const text = turn.items.map(({ block }) => String(block.text)).join('\n\n')
@@ -112,17 +114,17 @@ export function isContinued(
   turns: readonly Turn<Item>[],
   messages: readonly Message[],
   target: Target,
-  thinks: boolean,
+  thinkingOn: boolean,
 ): boolean {
-  const before = turns.findLastIndex(({ role, items }) => role !== 'assistant' && items.length > 0)
-  const final = turns.slice(before + 1).filter(({ items }) => items.length > 0)
-  if (before >= 0 && final.length === 0) return turns[before]?.role === 'system'
+  const lastInput = turns.findLastIndex(({ role, items }) => role !== 'assistant' && items.length > 0)
+  const final = turns.slice(lastInput + 1).filter(({ items }) => items.length > 0)
+  if (lastInput >= 0 && final.length === 0) return turns[lastInput]?.role === 'system'
   const last = final.at(-1)?.items.at(-1)
   const reply = messages[last?.message ?? -1]
   if (!last || reply?.role !== 'assistant') return false
   const blocks = final.flatMap(({ items }) => items.map(({ block }) => block))
   if (isPaused(reply, target) && blocks.some(isOfServer)) return !isThinking(last.block)
-  return target.capabilities.prefill && !thinks && !blocks.some(isThinking)
+  return target.capabilities.prefill && !thinkingOn && !blocks.some(isThinking)
 }
 
 /** What identifies a pause; otherwise the reply is like any other. */
@@ -148,7 +150,7 @@ interface Marked {
   turns: readonly Turn<Item>[]
 }
 
-interface MarksAsked {
+interface RequestedMarks {
   /** As in a Context: after the message with this index; -1 = after tools and system. */
   after: readonly number[]
   ttl: '5m' | '1h' | undefined
@@ -156,35 +158,35 @@ interface MarksAsked {
   limit: number
 }
 
-export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Marked {
-  const control = { type: 'ephemeral', ...(asked.ttl === '1h' && { ttl: '1h' }) }
+export function markCache(unmarked: Marked, requested: RequestedMarks, notes: Note[]): Marked {
+  const control = { type: 'ephemeral', ...(requested.ttl === '1h' && { ttl: '1h' }) }
   const mark = <B extends JsonObject>(block: B): B => ({ ...block, cache_control: control })
   /** With the index of its turn. */
   const chosen = new Map<Item, number>()
   let head = false
-  for (const index of asked.after.toReversed()) {
+  for (const index of requested.after.toReversed()) {
     if (index < 0) {
-      if (given.system.length + given.tools.length > 0) head = true
+      if (unmarked.system.length + unmarked.tools.length > 0) head = true
       continue
     }
-    const found = lastUpTo(index, given.turns)
+    const found = lastUpTo(index, unmarked.turns)
     if (found) chosen.set(found.item, found.turn)
   }
 
-  const room = Math.max(0, asked.limit - (head ? 1 : 0))
+  const room = Math.max(0, requested.limit - (head ? 1 : 0))
   const over = [...chosen.keys()].slice(room)
   for (const item of over) chosen.delete(item)
   if (over.length > 0) {
     const why = 'the wire allows four; the last ones stay'
     notes.push({ kind: 'dropped', what: `${over.length} cache marks`, why, rule: 'R-26' })
   }
-  const turns = [...given.turns]
+  const turns = [...unmarked.turns]
   for (const index of new Set(chosen.values())) {
     const { role, items, at } = turns[index] as Turn<Item>
     const marked = items.map((item) => (chosen.has(item) ? { ...item, block: mark(item.block) } : item))
     turns[index] = turnOf(role, marked, at)
   }
-  return { ...markHead(given, head, mark), turns }
+  return { ...markHead(unmarked, head, mark), turns }
 }
 
 /** The last item of a message up to this one that can have a mark, and the index of its turn. */

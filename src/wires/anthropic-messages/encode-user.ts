@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import type { MediaPart, TextPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
-import { takesMedia } from '../shared/media.ts'
+import { acceptsMedia } from '../shared/media.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
 import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { readImage } from '../shared/image-header.ts'
@@ -124,16 +124,16 @@ function standIn(part: MediaPart, at: string, writer: Writer): Block {
   return textBlock(mediaStandIn(part.mediaType, part.name))
 }
 
-function mediaBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+function mediaBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
   if (part.data.kind === 'blob') return undefined
-  if (part.mediaType.startsWith('image/')) return imageBlock(part, taken, at, writer)
-  return documentBlock(part, taken, at, writer)
+  if (part.mediaType.startsWith('image/')) return imageBlock(part, supported, at, writer)
+  return documentBlock(part, supported, at, writer)
 }
 
-function imageBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+function imageBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
   const { data } = part
   const mediaType = data.kind === 'base64' ? (readImage(data.base64)?.mediaType ?? part.mediaType) : part.mediaType
-  if (!takesMedia(taken, mediaType)) return undefined
+  if (!acceptsMedia(supported, mediaType)) return undefined
   if (data.kind === 'base64') {
     if (!imageTypes.includes(mediaType)) return undefined
     if (mediaType !== part.mediaType) {
@@ -146,12 +146,13 @@ function imageBlock(part: MediaPart, taken: readonly string[], at: string, write
   return source && { type: 'image', source }
 }
 
-function documentBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+function documentBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
   const { data, mediaType, name } = part
   const title = name !== undefined && !isBlank(name) ? { title: cleanText(name, at, writer.notes) } : {}
   if (mediaType.startsWith('text/') && data.kind === 'base64') {
     const text = Buffer.from(data.base64, 'base64').toString('utf8')
-    if (isBlank(text) || !(takesMedia(taken, mediaType) || takesMedia(taken, 'text/plain'))) return undefined
+    if (isBlank(text) || !(acceptsMedia(supported, mediaType) || acceptsMedia(supported, 'text/plain')))
+      return undefined
     if (mediaType !== 'text/plain') {
       writer.notes.push({
         kind: 'changed',
@@ -163,7 +164,7 @@ function documentBlock(part: MediaPart, taken: readonly string[], at: string, wr
     const source = { type: 'text', media_type: 'text/plain', data: cleanText(text, at, writer.notes) }
     return { type: 'document', source, ...title }
   }
-  if (!takesMedia(taken, mediaType)) return undefined
+  if (!acceptsMedia(supported, mediaType)) return undefined
   if (data.kind === 'base64') {
     if (mediaType !== 'application/pdf') return undefined
     return { type: 'document', source: { type: 'base64', media_type: mediaType, data: data.base64 }, ...title }

@@ -54,20 +54,20 @@ export function encode(context: Context, target: Target): Encoded {
     [],
   )
   const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
-  const asked = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), writer)
+  const requestOptions = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), writer)
   const bound = target.capabilities.boundReasoning === true
   const binding = bound ? checkThinkingPrefix(head, draft, context.messages) : undefined
   const { turns: cached, thinking } = history.thinks
-    ? keepThinking(history.turns, asked.thinking, binding, writer)
-    : { turns: history.turns, thinking: asked.thinking }
+    ? keepThinking(history.turns, requestOptions.thinking, binding, writer)
+    : { turns: history.turns, thinking: requestOptions.thinking }
   const turns = placeSystem(cached, midSystem, notes)
 
   const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
   const finish = (some: readonly Turn<Item>[], into: Note[]): Turn<Item>[] => {
     const stays = isContinued(some, context.messages, target, thinking.state === 'on' || bound)
     const first = !history.compacted && some === turns
-    const wanted = { ...turnRules, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
-    return trimEnd(normaliseTurns(some, wanted, into).map(resultsFirst), context, into)
+    const rules = { ...turnRules, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
+    return trimEnd(normaliseTurns(some, rules, into).map(resultsFirst), context, into)
   }
   const whole = finish(turns, covers > 0 ? [] : notes)
   const sent = covers > 0 ? finishTail(turns.slice(covers)) : whole
@@ -89,12 +89,12 @@ export function encode(context: Context, target: Target): Encoded {
   const { betas, ...extra } = target.options.extra ?? {}
   const body: JsonObject = {
     model: target.model,
-    max_tokens: asked.maxTokens,
+    max_tokens: requestOptions.maxTokens,
     ...(marked.system.length > 0 && { system: marked.system }),
     messages,
     ...(marked.tools.length > 0 && { tools: marked.tools }),
     ...(thinking.config && { thinking: thinking.config }),
-    ...asked.fields,
+    ...requestOptions.fields,
     ...threadOf(context, target),
     // Not combined with a summary on demand.
     ...(extra.compaction === undefined && contextEdits(sent, context, thinking.state === 'on')),

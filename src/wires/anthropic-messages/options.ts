@@ -67,19 +67,19 @@ function toolChoice(declared: Declared, writer: Writer): JsonObject | undefined 
   if (declared.tools.length === 0 || quirks.noToolChoice) return undefined
   if (declared.historyOnly || options.toolChoice === 'none') return { type: 'none' }
   const single = options.parallelTools === false && !quirks.noParallelTools ? { disable_parallel_tool_use: true } : {}
-  const wanted = options.toolChoice
-  if (wanted === 'required' || typeof wanted === 'object') {
-    const name = typeof wanted === 'object' ? writer.names.toWire(wanted.tool) : undefined
+  const requested = options.toolChoice
+  if (requested === 'required' || typeof requested === 'object') {
+    const name = typeof requested === 'object' ? writer.names.toWire(requested.tool) : undefined
     const known = name === undefined || declared.tools.some((tool) => tool.name === name)
     if (capabilities.forcedTool && known) {
       return name === undefined ? { type: 'any', ...single } : { type: 'tool', name, ...single }
     }
-    const what = `tool choice ${JSON.stringify(wanted)} to auto`
+    const what = `tool choice ${JSON.stringify(requested)} to auto`
     const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
     writer.notes.push({ kind: 'changed', what, why, rule: 'R-21' })
     return { type: 'auto', ...single }
   }
-  return wanted === 'auto' || 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined
+  return requested === 'auto' || 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined
 }
 
 function sampling(thinking: Thinking, writer: Writer): JsonObject {
@@ -176,7 +176,7 @@ export function declareServerTool(tool: ServerTool, provider: string): DeclaredS
       }
       const allowed = only && {
         default_config: { enabled: false },
-        configs: Object.fromEntries(only.map((one) => [one, { enabled: true }])),
+        configs: Object.fromEntries(only.map((name) => [name, { enabled: true }])),
       }
       return { tool: { type: 'mcp_toolset', mcp_server_name: name, ...allowed }, fields: { mcp_servers: [server] } }
     }
@@ -247,7 +247,7 @@ export function betasOf(body: JsonObject): string[] {
   const hasTool = (start: string) => tools.some((tool) => tool.type.startsWith(start))
   const output = objectIn(body.output_config)
 
-  const wanted: [boolean, string][] = [
+  const features: [boolean, string][] = [
     [body.thread !== undefined, 'message-threads-2026-08-12'],
     [isObject(body.thinking) && body.thinking.block_binding !== undefined, 'thinking-binding-controls-2026-08-01'],
     [
@@ -272,7 +272,7 @@ export function betasOf(body: JsonObject): string[] {
     [isObject(body.container) && body.container.skills !== undefined, 'skills-2025-10-02'],
     [body.speed === 'fast', 'fast-mode-2026-02-01'],
   ]
-  return wanted.flatMap(([needed, beta]) => (needed ? [beta] : []))
+  return features.flatMap(([needed, beta]) => (needed ? [beta] : []))
 }
 
 function blocksOf({ messages }: JsonObject): { types: Set<string>; summaries: Block[] } {

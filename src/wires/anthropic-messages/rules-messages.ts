@@ -8,9 +8,9 @@ import { type Block, blockFields, imageTypes, isBlock, isCacheable, isServerCall
 
 export function checkBlocks(messages: readonly WireMessage[], report: Report): void {
   const images: Found[] = []
-  for (const [place, { role, content, index }] of messages.entries()) {
+  for (const [position, { role, content, index }] of messages.entries()) {
     const at = `messages.${index}`
-    const last = place === messages.length - 1
+    const last = position === messages.length - 1
     if (content.length === 0 && !(last && role === 'assistant')) {
       const message = 'all messages must have non-empty content except for the optional final assistant message'
       report('R-9', `${at}: ${message}`)
@@ -253,16 +253,16 @@ function checkCalls(turn: JoinedTurn, next: JoinedTurn | undefined, shift: numbe
   report(behindOthers ? 'R-2' : 'R-1', `messages.${call.message + shift}: ${message}`)
 }
 
-function checkResults(turn: JoinedTurn, before: JoinedTurn | undefined, report: Report): void {
-  const asked = new Set(
-    before?.blocks.flatMap(({ block }) => (block.type === 'tool_use' ? [String(block.id)] : [])) ?? [],
+function checkResults(turn: JoinedTurn, previous: JoinedTurn | undefined, report: Report): void {
+  const callIds = new Set(
+    previous?.blocks.flatMap(({ block }) => (block.type === 'tool_use' ? [String(block.id)] : [])) ?? [],
   )
   const seen = new Set<string>()
   for (const { block, message, index } of turn.blocks) {
     if (block.type !== 'tool_result') continue
     const id = String(block.tool_use_id)
     const at = `messages.${message}.content.${index}`
-    if (!asked.has(id)) {
+    if (!callIds.has(id)) {
       const text = `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
       report('R-3', `${at}: ${text}`)
     } else if (seen.has(id)) {
@@ -284,16 +284,16 @@ function checkUnique(turns: readonly JoinedTurn[], report: Report): void {
 }
 
 function checkServerTools(turns: readonly JoinedTurn[], report: Report): void {
-  const asked = new Map<string, { name: string; turn: number }>()
+  const calls = new Map<string, { name: string; turn: number }>()
   const answered = new Set<string>()
   for (const [turn, { role, blocks }] of turns.entries()) {
     if (role !== 'assistant') continue
     for (const { block, message, index } of blocks) {
-      if (isServerCall(block)) asked.set(String(block.id), { name: String(block.name), turn })
+      if (isServerCall(block)) calls.set(String(block.id), { name: String(block.name), turn })
       if (!isServerResult(block)) continue
       const id = String(block.tool_use_id)
       answered.add(id)
-      if (asked.has(id)) continue
+      if (calls.has(id)) continue
       const text = `unexpected \`tool_use_id\` found in \`${block.type}\` blocks: ${id}. Each \`${block.type}\` block must have a corresponding \`server_tool_use\` block before it.`
       report('R-25', `messages.${message}.content.${index}: ${text}`)
     }
@@ -301,7 +301,7 @@ function checkServerTools(turns: readonly JoinedTurn[], report: Report): void {
   const lastSpoken = turns.findLastIndex(
     ({ role, blocks }) => role === 'user' && blocks.some(({ block }) => block.type !== 'tool_result'),
   )
-  for (const [id, { name, turn }] of asked) {
+  for (const [id, { name, turn }] of calls) {
     if (answered.has(id) || turn > lastSpoken) continue
     const text = `\`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`
     report('R-25', text)
@@ -312,12 +312,12 @@ function checkServerTools(turns: readonly JoinedTurn[], report: Report): void {
 function checkSystemPlaces(messages: readonly WireMessage[], continues: boolean, report: Report): void {
   for (const [i, { role, index }] of messages.entries()) {
     if (role !== 'system') continue
-    const before = messages.slice(0, i).findLast((message) => message.role !== 'system')
+    const previous = messages.slice(0, i).findLast((message) => message.role !== 'system')
     const after = messages.slice(i + 1).find((message) => message.role !== 'system')
-    const final = before?.content.at(-1)
+    const final = previous?.content.at(-1)
     const follows =
-      before?.role === 'user' || (before?.role === 'assistant' && final !== undefined && isServerResult(final))
-    const legal = (follows || (continues && !before)) && (!after || after.role === 'assistant')
+      previous?.role === 'user' || (previous?.role === 'assistant' && final !== undefined && isServerResult(final))
+    const legal = (follows || (continues && !previous)) && (!after || after.role === 'assistant')
     if (legal) continue
     const message = "a 'system' message must follow a user message and be last or be followed by an assistant message"
     report('R-12', `messages.${index}: ${message}`)

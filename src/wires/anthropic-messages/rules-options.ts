@@ -48,7 +48,7 @@ function checkThinking(body: JsonObject, model: Model | undefined, report: Repor
   if (thinking === undefined || thinking === null) return
   if (!isObject(thinking) || !switches.includes(String(thinking.type))) {
     const tag = isObject(thinking) ? String(thinking.type) : ''
-    const expected = switches.map((one) => `'${one}'`).join(', ')
+    const expected = switches.map((type) => `'${type}'`).join(', ')
     const message = `Input tag '${tag}' found using 'type' does not match any of the expected tags: ${expected}`
     report('R-20', `thinking: ${message}`)
     return

@@ -56,7 +56,7 @@ function measure(value: Json | undefined): { size: number; broken: boolean } {
       broken ||= !item.isWellFormed()
     } else if (Array.isArray(item)) {
       size += item.length
-      for (const one of item) walk(one)
+      for (const inner of item) walk(inner)
     } else if (isObject(item)) {
       for (const key of Object.keys(item)) {
         size += key.length

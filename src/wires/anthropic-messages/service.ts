@@ -106,12 +106,12 @@ export function promptOf(body: JsonObject): Prompt {
   }
   // Automatic caching: one mark on the last block that can have one; it moves forward with every request.
   if (isObject(body.cache_control)) {
-    const last = segments.findLast((one) => !/^\S+ \{"type":"(redacted_)?thinking"/.test(one.text))
+    const last = segments.findLast((candidate) => !/^\S+ \{"type":"(redacted_)?thinking"/.test(candidate.text))
     const mark = markOf(body.cache_control)
     if (last && mark) last.mark ??= mark
   }
   const { effort } = objectIn(body.output_config)
-  const pictures = segments.some((one) => one.media > 0)
+  const pictures = segments.some((candidate) => candidate.media > 0)
   return {
     segments,
     settings: '',

@@ -38,7 +38,7 @@ export function edited(body: JsonObject, count: CountTokens): Edited {
 
 /** The threshold compaction that the body requests, if its prompt has grown past the trigger. */
 export function dueCompaction(body: JsonObject, count: CountTokens): JsonObject | undefined {
-  const edit = editsOf(body).find((one) => one.type === 'compact_20260112')
+  const edit = editsOf(body).find((candidate) => candidate.type === 'compact_20260112')
   if (!edit) return undefined
   const trigger = isObject(edit.trigger) && typeof edit.trigger.value === 'number' ? edit.trigger.value : 150_000
   return tokensOf(body, count) >= trigger ? edit : undefined

@@ -226,14 +226,14 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
 function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
   const usage = objectIn(whole.usage)
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
-  const own = {
+  const compactionUsage = {
     type: 'compaction',
     ...none,
     input_tokens: compaction.inputTokens,
     output_tokens: compaction.outputTokens,
   }
-  if (compaction.alone) return { ...usage, ...none, input_tokens: 0, output_tokens: 0, iterations: [own] }
-  return { ...usage, iterations: [own, { type: 'message', ...usage }] }
+  if (compaction.alone) return { ...usage, ...none, input_tokens: 0, output_tokens: 0, iterations: [compactionUsage] }
+  return { ...usage, iterations: [compactionUsage, { type: 'message', ...usage }] }
 }
 
 function hasResults(message: JsonObject): boolean {

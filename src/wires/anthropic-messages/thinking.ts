@@ -69,8 +69,8 @@ const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 /** The requested level, or the next lower one that the model supports. */
 function levelOf(effort: Effort, writer: Writer): string | undefined {
   const known = levels.filter((level) => writer.target.capabilities.efforts.includes(level))
-  const wanted = Math.max(0, levels.indexOf(effort))
-  const level = known.findLast((one) => levels.indexOf(one) <= wanted) ?? known[0]
+  const requested = Math.max(0, levels.indexOf(effort))
+  const level = known.findLast((effort) => levels.indexOf(effort) <= requested) ?? known[0]
   if (level !== effort) {
     const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
     writer.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })

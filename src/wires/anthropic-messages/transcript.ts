@@ -3,11 +3,18 @@
 // One message of this format can be two of ours: results and the user's next text share a user message.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
-import { sourced, type Transcript, type TranscriptFormat, unreadable, writeBySource } from '../shared/transcript.ts'
+import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
+import {
+  decodeReply,
+  sourced,
+  type Transcript,
+  type TranscriptFormat,
+  unreadable,
+  writeBySource,
+} from '../shared/transcript.ts'
 import type { Target } from '../wire.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
@@ -60,11 +67,11 @@ function read(json: Json): Transcript {
   const path = Array.isArray(json) ? '$' : '$.messages'
   if (!Array.isArray(list)) throw unreadable(protocolId, path, 'a list of messages')
   const notes: Note[] = []
-  const book = callBook()
+  const registry = callRegistry()
   const metadata = metadataOf(wrapper)
   const messages = list.flatMap((message, index) => {
     if (!isObject(message)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
-    return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), book, notes))
+    return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), registry, notes))
   })
   for (const compaction of listIn(wrapper.compactions)) {
     const at = isObject(compaction) ? compaction.beforeMessage : undefined
@@ -105,15 +112,15 @@ function readMessage(
   message: JsonObject,
   path: string,
   metadata: ReplyMetadata,
-  book: CallBook,
+  registry: CallRegistry,
   notes: Note[],
 ): Message[] {
   const blocks = blocksOf(message.content, `${path}.content`)
   switch (message.role) {
     case 'assistant':
-      return [readReply(blocks, { ...metadata, ...replyMetadata(message, metadata.model) }, book)]
+      return [readReply(blocks, { ...metadata, ...replyMetadata(message, metadata.model) }, registry)]
     case 'user':
-      return readUser(blocks, book)
+      return readUser(blocks, registry)
     case 'system': {
       const parts = readSystem(blocks)
       if (parts.length < blocks.length) {
@@ -137,8 +144,8 @@ export function blocksOf(content: Json | undefined, path: string): Block[] {
 }
 
 /** Results first, as the API requires, then the user's text. */
-export function readUser(blocks: readonly Block[], book: CallBook): Message[] {
-  const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [readResult(block, book)] : []))
+export function readUser(blocks: readonly Block[], registry: CallRegistry): Message[] {
+  const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [readResult(block, registry)] : []))
   const parts: UserMessage['parts'] = blocks.filter((block) => block.type !== 'tool_result').map(readUserBlock)
   const messages: Message[] = []
   if (results.length > 0) messages.push({ role: 'tool', parts: results })
@@ -146,72 +153,35 @@ export function readUser(blocks: readonly Block[], book: CallBook): Message[] {
   return messages
 }
 
-function readResult(block: Block, book: CallBook): ToolResultPart {
+function readResult(block: Block, registry: CallRegistry): ToolResultPart {
   return {
     type: 'tool-result',
-    ...book.answer(String(block.tool_use_id)),
+    ...answeredCall(registry, String(block.tool_use_id)),
     output: readOutput(block.content),
     ...(block.is_error === true && { failed: true }),
   }
 }
 
 /** Read by the decoder, like any other reply. */
-export function readReply(blocks: readonly Block[], metadata: ReplyMetadata, book: CallBook): Reply {
-  book.turn()
+export function readReply(blocks: readonly Block[], metadata: ReplyMetadata, registry: CallRegistry): Reply {
+  registry.turn()
   const origin: Origin = { protocol: protocolId, provider: 'anthropic', model: metadata.model }
-  const decoder = anthropicMessages.decoder(origin, {
-    callId: (position, alias) => book.open(alias ?? `call-${position}`),
-  })
+  const names = blocks.flatMap((block) => (block.type === 'tool_use' ? [textIn(block.name)] : []))
   const whole = {
     type: 'message',
     content: [...blocks],
     ...(metadata.replyId !== undefined && { id: metadata.replyId }),
     ...(metadata.stopReason !== undefined && { stop_reason: metadata.stopReason }),
   }
-  const chunks = anthropicMessages.split(whole)
-  const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
-  for (const part of reply.parts) if (part.type === 'tool-call') book.name(part.callId, part.name)
-  return reply
+  return decodeReply(anthropicMessages, anthropicMessages.split(whole), origin, (position, alias) =>
+    registry.register(alias ?? `call-${position}`, names[position] ?? ''),
+  )
 }
 
-export interface CallBook {
-  /** A reply starts: its calls are named from here on. */
-  turn(): void
-  /** Our id for a call: the provider's, unless an earlier call has it. */
-  open(alias: string): string
-  name(callId: string, name: string): void
-  /**
-   * The call of a result: the first one with this id in the last reply that has no result, otherwise the last of all.
-   */
-  answer(alias: string): { callId: string; name: string }
-}
-
-export function callBook(): CallBook {
-  const count = new Map<string, number>()
-  const names = new Map<string, string>()
-  const waiting = new Map<string, string[]>()
-  const lastOf = (alias: string): string => {
-    const n = count.get(alias) ?? 1
-    return n === 1 ? alias : `${alias}~${n}`
-  }
-  return {
-    turn() {
-      waiting.clear()
-    },
-    open(alias) {
-      count.set(alias, (count.get(alias) ?? 0) + 1)
-      const callId = lastOf(alias)
-      waiting.set(alias, [...(waiting.get(alias) ?? []), callId])
-      return callId
-    },
-    name(callId, name) {
-      names.set(callId, name)
-    },
-    answer(alias) {
-      const callId = waiting.get(alias)?.shift() ?? lastOf(alias)
-      return { callId, name: names.get(callId) ?? 'tool' }
-    },
-  }
+/** The call that a result with this id answers; a result may also be the only trace of its call. */
+export function answeredCall(registry: CallRegistry, alias: string): { callId: string; name: string } {
+  const { callId, name } = registry.answer(alias, undefined) ?? { callId: alias, name: 'tool' }
+  return { callId, name }
 }
 
 function readSystem(system: Json | undefined): TextPart[] {
@@ -244,7 +214,7 @@ function joinResults(run: Message[]): ReturnType<typeof writeMessages> {
   const joined: ReturnType<typeof writeMessages> = []
   for (const message of writeMessages(run)) {
     const last = joined.at(-1)
-    const isResults = (one: typeof message) => one.content.some((block) => block.type === 'tool_result')
+    const isResults = (candidate: typeof message) => candidate.content.some((block) => block.type === 'tool_result')
     if (last && isResults(last) && isResults(message)) last.content.push(...message.content)
     else joined.push(message)
   }
@@ -273,7 +243,7 @@ function readMedia(block: Block): MediaPart | undefined {
   const fallback = block.type === 'image' ? 'image/*' : 'application/pdf'
   const mediaType = typeof media_type === 'string' ? media_type : fallback
   const name = typeof block.title === 'string' ? { name: block.title } : {}
-  const media = (given: MediaPart['data']): MediaPart => ({ type: 'media', mediaType, ...name, data: given })
+  const media = (data: MediaPart['data']): MediaPart => ({ type: 'media', mediaType, ...name, data: data })
   if (type === 'base64' && typeof data === 'string') return media({ kind: 'base64', base64: data })
   if (type === 'text' && typeof data === 'string') {
     return media({ kind: 'base64', base64: Buffer.from(data, 'utf8').toString('base64') })

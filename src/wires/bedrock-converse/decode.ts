@@ -42,7 +42,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   return {
     push(chunk) {
       if (!isObject(chunk) || isDone(state)) return []
-      if (isObject(chunk.output)) for (const one of split(chunk)) read(state, one as JsonObject)
+      if (isObject(chunk.output)) for (const piece of split(chunk)) read(state, piece as JsonObject)
       else read(state, chunk)
       return takeEvents(state)
     },
@@ -184,11 +184,12 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
     },
     finish() {
       const kind = kindOf(start)
-      const given = inside(start, kind) ?? {}
-      if (kind === 'toolUse') return finishUse(given, input.join(''))
-      if (kind === 'reasoningContent') return { block: reasoning(given, text.join(''), signature.join(''), redacted) }
-      if (kind === 'toolResult' && results.length > 0) return { block: { toolResult: { ...given, content: results } } }
-      if (kind !== 'text') return { block: { [kind]: { ...given, ...inside(other, kind) } } }
+      const content = inside(start, kind) ?? {}
+      if (kind === 'toolUse') return finishUse(content, input.join(''))
+      if (kind === 'reasoningContent') return { block: reasoning(content, text.join(''), signature.join(''), redacted) }
+      if (kind === 'toolResult' && results.length > 0)
+        return { block: { toolResult: { ...content, content: results } } }
+      if (kind !== 'text') return { block: { [kind]: { ...content, ...inside(other, kind) } } }
       const joined = text.join('')
       if (citations.length === 0) return { block: { text: joined } }
       return { block: { citationsContent: { ...(joined !== '' && { content: [{ text: joined }] }), citations } } }
@@ -196,17 +197,17 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
   }
 }
 
-function finishUse(given: JsonObject, streamed: string): { block: JsonObject; malformed?: string } {
-  if (streamed.trim() === '' && isObject(given.input)) return { block: { toolUse: given } }
+function finishUse(use: JsonObject, streamed: string): { block: JsonObject; malformed?: string } {
+  if (streamed.trim() === '' && isObject(use.input)) return { block: { toolUse: use } }
   const { input, malformed } = readArguments(streamed)
-  const block = { toolUse: { ...given, input: malformed === undefined ? input : malformedInput(malformed) } }
+  const block = { toolUse: { ...use, input: malformed === undefined ? input : malformedInput(malformed) } }
   return { block, ...(malformed !== undefined && { malformed }) }
 }
 
-function reasoning(given: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
-  const sealed = redacted ?? given.redactedContent
+function reasoning(content: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
+  const sealed = redacted ?? content.redactedContent
   if (sealed !== undefined && text === '') return { reasoningContent: { redactedContent: sealed } }
-  const whole = objectIn(given.reasoningText)
+  const whole = objectIn(content.reasoningText)
   return {
     reasoningContent: {
       reasoningText: { ...whole, ...(text !== '' && { text }), ...(signature !== '' && { signature }) },
@@ -227,7 +228,7 @@ function partOf(block: JsonObject): Exclude<Part, ToolResultPart> {
     }
     case 'citationsContent': {
       const content = listIn(value.content)
-      const text = content.map((one) => (isObject(one) ? textIn(one.text) : '')).join('')
+      const text = content.map((item) => (isObject(item) ? textIn(item.text) : '')).join('')
       if (text === '') break
       return { type: 'text', text, ...(Array.isArray(value.citations) && { citations: value.citations }) }
     }

@@ -9,8 +9,8 @@ import type { Issue, WholeProfile } from '../wire.ts'
 import { callIdGrammar, inside, kindOf, protocolId, textBlock } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
-  const own = reply.origin.protocol === protocolId && reply.native.length > 0
-  const content = own ? reply.native : reply.parts.flatMap((part, i) => blocksFor(part, `${profile.replyId}/${i}`))
+  const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
+  const content = isNative ? reply.native : reply.parts.flatMap((part, i) => blocksFor(part, `${profile.replyId}/${i}`))
   return {
     output: { message: { role: 'assistant', content } },
     stopReason: stopReason(reply),
@@ -94,7 +94,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
   return [
     { messageStart: { role: message.role ?? 'assistant' } },
     ...blocks.flatMap((block, contentBlockIndex) => {
-      const { start, deltas } = cut(block, piece)
+      const { start, deltas } = splitBlock(block, piece)
       return [
         ...(start ? [{ contentBlockStart: { contentBlockIndex, start } }] : []),
         ...deltas.map((delta) => ({ contentBlockDelta: { contentBlockIndex, delta } })),
@@ -111,7 +111,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
   ]
 }
 
-function cut(block: JsonObject, piece: number): { start?: JsonObject; deltas: JsonObject[] } {
+function splitBlock(block: JsonObject, piece: number): { start?: JsonObject; deltas: JsonObject[] } {
   const kind = kindOf(block)
   const value = inside(block, kind) ?? {}
   if (typeof block.text === 'string') {
@@ -123,7 +123,7 @@ function cut(block: JsonObject, piece: number): { start?: JsonObject; deltas: Js
     const text = input === undefined ? '' : JSON.stringify(input)
     return {
       start: { toolUse: start },
-      deltas: [...splitText(text, piece)].map((one) => ({ toolUse: { input: one } })),
+      deltas: [...splitText(text, piece)].map((input) => ({ toolUse: { input: input } })),
     }
   }
   if (kind === 'reasoningContent') {
@@ -131,7 +131,7 @@ function cut(block: JsonObject, piece: number): { start?: JsonObject; deltas: Js
     const texts = typeof text === 'string' ? [...splitText(text, piece)] : []
     return {
       deltas: [
-        ...texts.map((one) => ({ reasoningContent: { text: one } })),
+        ...texts.map((more) => ({ reasoningContent: { text: more } })),
         ...(signature === undefined ? [] : [{ reasoningContent: { signature } }]),
         ...(value.redactedContent === undefined
           ? []

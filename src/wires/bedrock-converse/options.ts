@@ -148,18 +148,18 @@ function calledTools(context: Context, { names, notes }: Writing): JsonObject[] 
 
 function toolChoice(tools: readonly JsonObject[], offered: boolean, write: Writing): JsonObject | undefined {
   const { options, capabilities } = write.target
-  const wanted = options.toolChoice
-  if (!offered || wanted === undefined) return undefined
-  if (wanted === 'none') {
+  const requested = options.toolChoice
+  if (!offered || requested === undefined) return undefined
+  if (requested === 'none') {
     const why = 'the wire has no way to forbid calls'
     write.notes.push({ kind: 'dropped', what: 'tool choice "none"', why, rule: 'BC-5' })
     return undefined
   }
-  if (wanted === 'auto') return { auto: {} }
-  const name = typeof wanted === 'object' ? write.names.toWire(wanted.tool) : undefined
+  if (requested === 'auto') return { auto: {} }
+  const name = typeof requested === 'object' ? write.names.toWire(requested.tool) : undefined
   const known = name === undefined || tools.some((tool) => inside(tool, 'toolSpec')?.name === name)
   if (capabilities.forcedTool && known) return name === undefined ? { any: {} } : { tool: { name } }
   const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
-  write.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(wanted)} to auto`, why, rule: 'BM-8' })
+  write.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(requested)} to auto`, why, rule: 'BM-8' })
   return { auto: {} }
 }

@@ -55,36 +55,36 @@ function checkTurns(messages: readonly WireMessage[], report: Report): void {
       report('shape', constraint(role, `messages.${index + 1}.member.role`, what))
     }
     if (content.length === 0) {
-      const says = `The content field in the Message object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`
-      report('BC-6', says)
+      const sentence = `The content field in the Message object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`
+      report('BC-6', sentence)
     }
   }
   const turns = messages.filter(({ role }) => role !== 'system')
   if (turns[0]?.role !== 'user') {
-    const says = 'A conversation must start with a user message.'
-    report('BC-1', `${says} Try again with a conversation that starts with a user message.`)
+    const sentence = 'A conversation must start with a user message.'
+    report('BC-1', `${sentence} Try again with a conversation that starts with a user message.`)
   }
   if (turns.some(({ role }, index) => index > 0 && role === turns[index - 1]?.role)) {
-    const says = 'A conversation must alternate between user and assistant roles.'
-    report('BC-2', `${says} Make sure the conversation alternates between user and assistant roles and try again.`)
+    const sentence = 'A conversation must alternate between user and assistant roles.'
+    report('BC-2', `${sentence} Make sure the conversation alternates between user and assistant roles and try again.`)
   }
 }
 
 function checkResults(messages: readonly WireMessage[], body: JsonObject, report: Report): void {
   for (const [index, { role, content }] of messages.entries()) {
-    const before = messages[index - 1]
-    const asked = before?.role === 'assistant' ? idsOf(before.content, 'toolUse') : []
+    const previous = messages[index - 1]
+    const callIds = previous?.role === 'assistant' ? idsOf(previous.content, 'toolUse') : []
     const answered = role === 'user' ? idsOf(content, 'toolResult') : []
-    const open = asked.filter((id) => !answered.includes(id))
+    const open = callIds.filter((id) => !answered.includes(id))
     if (open.length > 0) {
       report(
         'BC-3',
         `Expected toolResult blocks at messages.${index}.content for the following Ids: ${open.join(', ')}`,
       )
     }
-    if (answered.length > asked.length) {
-      const says = `The number of toolResult blocks at messages.${index}.content exceeds the number of toolUse blocks of previous turn.`
-      report('BC-4', says)
+    if (answered.length > callIds.length) {
+      const sentence = `The number of toolResult blocks at messages.${index}.content exceeds the number of toolUse blocks of previous turn.`
+      report('BC-4', sentence)
     }
   }
   const last = messages.at(-1)
@@ -121,8 +121,8 @@ function checkBlock(block: JsonObject, role: string, { index, place }: Where, re
     report('shape', `The ContentBlock object at ${at} must set one of its members, and no more than one.`)
   }
   if (typeof block.text === 'string' && isBlank(block.text)) {
-    const says = `The text field in the ContentBlock object at ${at} is blank.`
-    report('BC-6', `${says} Add text to the text field, and try again.`)
+    const sentence = `The text field in the ContentBlock object at ${at} is blank.`
+    report('BC-6', `${sentence} Add text to the text field, and try again.`)
   }
   if (block.image !== undefined && role !== 'user') {
     report('BC-6', `The image block at ${at} is only supported for the user role.`)
@@ -132,8 +132,8 @@ function checkBlock(block: JsonObject, role: string, { index, place }: Where, re
     checkName(use.name, `${member}.toolUse.name`, report)
     checkId(use.toolUseId, `${member}.toolUse.toolUseId`, report)
     if (!isObject(use.input)) {
-      const says = `The format of the value at ${at}.toolUse.input is invalid.`
-      report('BC-8', `${says} Provide a json object for the field and try again.`)
+      const sentence = `The format of the value at ${at}.toolUse.input is invalid.`
+      report('BC-8', `${sentence} Provide a json object for the field and try again.`)
     }
   }
   const result = inside(block, 'toolResult')
@@ -143,11 +143,11 @@ function checkBlock(block: JsonObject, role: string, { index, place }: Where, re
   if (content.length === 0 && result.status === 'error') {
     report('BC-7', `The content field at ${at}.toolResult cannot be empty when status value is error.`)
   }
-  for (const [k, one] of content.entries()) {
-    if (!isObject(one)) continue
-    if (one.json !== undefined && !isObject(one.json)) {
-      const says = `The format of the value at ${at}.toolResult.content.${k}.json is invalid.`
-      report('BC-8', `${says} Provide a json object for the field and try again.`)
+  for (const [k, item] of content.entries()) {
+    if (!isObject(item)) continue
+    if (item.json !== undefined && !isObject(item.json)) {
+      const sentence = `The format of the value at ${at}.toolResult.content.${k}.json is invalid.`
+      report('BC-8', `${sentence} Provide a json object for the field and try again.`)
     }
   }
 }
@@ -204,8 +204,8 @@ function checkModel(messages: readonly WireMessage[], body: JsonObject, model: s
   const config = inside(body, 'inferenceConfig') ?? {}
   const newClaude = /claude-(opus|sonnet|haiku|fable|mythos)-(5|4-[5-9])/.test(model)
   if (newClaude && config.temperature !== undefined && config.topP !== undefined) {
-    const says = '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
-    report('BM-10', `The model returned the following errors: ${says}`)
+    const sentence = '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
+    report('BM-10', `The model returned the following errors: ${sentence}`)
   }
   if (/claude-(sonnet-5|fable-5-[1-9])/.test(model)) {
     const onlyThoughts = messages.some(
@@ -213,14 +213,14 @@ function checkModel(messages: readonly WireMessage[], body: JsonObject, model: s
         role === 'assistant' && content.length > 0 && content.every((block) => kindOf(block) === 'reasoningContent'),
     )
     if (onlyThoughts || messages.at(-1)?.role === 'assistant') {
-      const says = 'This model does not support assistant message prefill.'
-      report('BC-16', `${says} The conversation must end with a user message.`)
+      const sentence = 'This model does not support assistant message prefill.'
+      report('BC-16', `${sentence} The conversation must end with a user message.`)
     }
   }
   if (/(llama|deepseek|nemotron)/.test(model) && hasMark(messages, body)) {
-    const says = 'You invoked an unsupported model or your request did not allow prompt caching.'
+    const sentence = 'You invoked an unsupported model or your request did not allow prompt caching.'
     const about = { status: 403, type: 'AccessDeniedException' }
-    report('BC-18', `${says} See the documentation for more information.`, about)
+    report('BC-18', `${sentence} See the documentation for more information.`, about)
   }
   if (/deepseek\.r1/.test(model) && isObject(body.toolConfig)) {
     report('BM-3', "This model doesn't support tool use.")
@@ -238,15 +238,18 @@ function checkDocuments(messages: readonly WireMessage[], report: Report): void 
   const names: string[] = []
   for (const [index, { content }] of messages.entries()) {
     const results = content.flatMap((block) => listIn(inside(block, 'toolResult')?.content).filter(isObject))
-    const own = content.filter((block) => block.document !== undefined)
+    const blocks = content.filter((block) => block.document !== undefined)
     const documents = [...content, ...results].flatMap((block) => {
       const document = inside(block, 'document')
       return document ? [document] : []
     })
     names.push(...documents.map(({ name }) => textIn(name)))
-    if (own.length > 0 && !content.some((block) => typeof block.text === 'string' || block.toolResult !== undefined)) {
-      const says = `A text block is required with a document block at messages.${index}.content.`
-      report('BC-14', `${says} Add a text block and try again.`)
+    if (
+      blocks.length > 0 &&
+      !content.some((block) => typeof block.text === 'string' || block.toolResult !== undefined)
+    ) {
+      const sentence = `A text block is required with a document block at messages.${index}.content.`
+      report('BC-14', `${sentence} Add a text block and try again.`)
     }
   }
   if (names.length > 5) report('BC-14', "You can't include more than 5 documents in a request.")

@@ -2,12 +2,18 @@
 // and the user's next text share a user message.
 
 import type { ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import {
+  decodeReply,
+  sourced,
+  type Transcript,
+  type TranscriptFormat,
+  unreadable,
+  writeBySource,
+} from '../shared/transcript.ts'
 import type { Target } from '../wire.ts'
 import { encodeReply, encodeResults, writing } from './encode-messages.ts'
 import { bedrockConverse } from './index.ts'
@@ -49,18 +55,18 @@ function read(json: Json): Transcript {
   const list = listOf(json)
   if (!list) throw unreadable(protocolId, '$', 'a list of messages, or an object with one in messages')
   const model = textIn(body.modelId)
-  const book = callRegistry()
+  const registry = callRegistry()
   const messages = list.flatMap((message, index) => {
     const at = `${Array.isArray(json) ? '$' : '$.messages'}[${index}]`
     if (!isObject(message)) throw unreadable(protocolId, at, 'an object')
-    return sourced(protocolId, message, readMessage(message, at, model, book))
+    return sourced(protocolId, message, readMessage(message, at, model, registry))
   })
   const system = textsIn(body.system)
   const tools = listIn(inside(body, 'toolConfig')?.tools).flatMap(readTool)
   return { messages, notes: [], ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) }
 }
 
-function readMessage(message: JsonObject, at: string, model: string, book: CallRegistry): Message[] {
+function readMessage(message: JsonObject, at: string, model: string, registry: CallRegistry): Message[] {
   if (!Array.isArray(message.content)) throw unreadable(protocolId, `${at}.content`, 'a list of blocks')
   const blocks = message.content.map((block, index) => {
     if (!isObject(block)) throw unreadable(protocolId, `${at}.content[${index}]`, 'a block')
@@ -68,9 +74,9 @@ function readMessage(message: JsonObject, at: string, model: string, book: CallR
   })
   switch (message.role) {
     case 'assistant':
-      return [readReply(blocks, model, book)]
+      return [readReply(blocks, model, registry)]
     case 'user':
-      return readUser(blocks, book)
+      return readUser(blocks, registry)
     case 'system':
       return [{ role: 'system', parts: textsIn(blocks) }]
     default:
@@ -84,10 +90,10 @@ function textsIn(blocks: Json | undefined): TextPart[] {
   )
 }
 
-function readUser(blocks: readonly JsonObject[], book: CallRegistry): Message[] {
+function readUser(blocks: readonly JsonObject[], registry: CallRegistry): Message[] {
   const results = blocks.flatMap((block) => {
     const result = inside(block, 'toolResult')
-    return result ? [readResult(result, book)] : []
+    return result ? [readResult(result, registry)] : []
   })
   const parts: UserMessage['parts'] = blocks.filter((block) => block.toolResult === undefined).map(readUserBlock)
   const messages: Message[] = []
@@ -112,9 +118,9 @@ function readMedia(block: JsonObject): MediaPart | undefined {
   return { type: 'media', mediaType, ...name, data: { kind: 'base64', base64: bytes } }
 }
 
-function readResult(result: JsonObject, book: CallRegistry): ToolResultPart {
+function readResult(result: JsonObject, registry: CallRegistry): ToolResultPart {
   const alias = typeof result.toolUseId === 'string' ? result.toolUseId : undefined
-  const { callId, name } = book.answer(alias, undefined) ?? { callId: alias ?? 'call', name: 'tool' }
+  const { callId, name } = registry.answer(alias, undefined) ?? { callId: alias ?? 'call', name: 'tool' }
   const output = listIn(result.content).map((piece): TextPart | MediaPart => {
     if (isObject(piece) && typeof piece.text === 'string') return { type: 'text', text: piece.text }
     const media = isObject(piece) ? readMedia(piece) : undefined
@@ -126,18 +132,17 @@ function readResult(result: JsonObject, book: CallRegistry): ToolResultPart {
 }
 
 /** Read by the decoder, like any other reply. */
-function readReply(blocks: readonly JsonObject[], model: string, book: CallRegistry): Reply {
-  book.turn()
+function readReply(blocks: readonly JsonObject[], model: string, registry: CallRegistry): Reply {
+  registry.turn()
   const names = blocks.flatMap((block) => {
     const use = inside(block, 'toolUse')
     return use && use.type === undefined ? [textIn(use.name)] : []
   })
   const origin: Origin = { protocol: protocolId, provider: 'bedrock', model }
-  const decoder = bedrockConverse.decoder(origin, {
-    callId: (position, alias) => book.register(alias, names[position] ?? ''),
-  })
   const whole = { output: { message: { role: 'assistant', content: [...blocks] } }, stopReason: 'end_turn' }
-  const { reply } = fold([...decoder.push(whole), ...decoder.end()], origin)
+  const reply = decodeReply(bedrockConverse, [whole], origin, (position, alias) =>
+    registry.register(alias, names[position] ?? ''),
+  )
   return { ...reply, native: [...blocks], stop: { reason: reply.stop.reason } }
 }
 

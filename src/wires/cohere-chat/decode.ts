@@ -181,8 +181,8 @@ const eventFields: ReadonlySet<string> = new Set(['content', 'tool_plan', 'tool_
 
 /** Fields of the message without their own events. */
 function beginMessage(message: Assembly, begun: JsonObject): void {
-  const own = Object.entries(begun).filter(([field]) => !eventFields.has(field))
-  message.fields = Object.fromEntries(own)
+  const fields = Object.entries(begun).filter(([field]) => !eventFields.has(field))
+  message.fields = Object.fromEntries(fields)
 }
 
 function addPlan(message: Assembly, text: string): void {
@@ -227,7 +227,7 @@ function addCall(message: Assembly, fragment: JsonObject, index: Json | undefine
 }
 
 function markCallEnd(message: Assembly, index: Json | undefined): void {
-  const call = message.fragments.calls().find((one) => one.index === index)
+  const call = message.fragments.calls().find((candidate) => candidate.index === index)
   if (call) message.endedCalls.add(call)
 }
 

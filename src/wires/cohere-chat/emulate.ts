@@ -75,16 +75,16 @@ export function split(whole: Json, piece = 40): Json[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listIn(content)
   const cited = listIn(citations)
   let index = 0
-  for (const [place, block] of blocks.entries()) {
-    const inside = cited.filter((citation) => placeOf(citation, blocks) === place)
-    events.push(...contentEvents(block, place, piece))
+  for (const [position, block] of blocks.entries()) {
+    const inside = cited.filter((citation) => placeOf(citation, blocks) === position)
+    events.push(...contentEvents(block, position, piece))
     for (const citation of inside) events.push(...citationEvents(citation, index++))
-    events.push({ type: 'content-end', index: place })
+    events.push({ type: 'content-end', index: position })
   }
-  for (const citation of cited.filter((one) => placeOf(one, blocks) === undefined)) {
+  for (const citation of cited.filter((candidate) => placeOf(candidate, blocks) === undefined)) {
     events.push(...citationEvents(citation, index++))
   }
-  for (const [place, call] of listIn(calls).entries()) events.push(...callEvents(call, place, piece))
+  for (const [index, call] of listIn(calls).entries()) events.push(...callEvents(call, index, piece))
   const { finish_reason = null, usage } = whole
   events.push({ type: 'message-end', delta: { finish_reason, ...(usage !== undefined && { usage }) } })
   return events

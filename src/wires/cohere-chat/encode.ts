@@ -9,7 +9,7 @@ import type { MediaPart, Reply, ToolResultPart } from '../../core/message.ts'
 import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
 import { settledCalls } from '../message-list/encode-reply.ts'
-import { dataUrl, takesMedia } from '../shared/media.ts'
+import { dataUrl, acceptsMedia } from '../shared/media.ts'
 import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { encodeOptions } from './options.ts'
@@ -65,10 +65,10 @@ function isOwn(kind: string): boolean {
 function image(
   part: MediaPart,
   target: Target,
-  taken: readonly string[] = target.capabilities.media,
+  supported: readonly string[] = target.capabilities.media,
 ): Block | undefined {
   const { data, mediaType } = part
-  if (target.quirks.stringContent || !takesMedia(taken, mediaType)) return undefined
+  if (target.quirks.stringContent || !acceptsMedia(supported, mediaType)) return undefined
   if (data.kind === 'base64') return { type: 'image_url', image_url: { url: dataUrl(mediaType, data.base64) } }
   if (data.kind !== 'url' || !target.capabilities.mediaUrls) return undefined
   return { type: 'image_url', image_url: { url: data.url } }
@@ -109,7 +109,7 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
   if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
 
-  const items = turn.items.flatMap((item) => ('message' in item ? takenApart(item.message) : [item]))
+  const items = turn.items.flatMap((item) => ('message' in item ? splitMessage(item.message) : [item]))
   const blocks = items.flatMap((item) => ('part' in item ? [item.part] : []))
   const calls = items.flatMap((item) => ('call' in item ? [item.call] : []))
   const plans = items.flatMap((item) => ('fields' in item ? [String(item.fields.tool_plan)] : []))
@@ -124,7 +124,7 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
 }
 
 /** A native reply, as pieces, if it has to be merged with its neighbour; its thinking is left out. */
-function takenApart(message: JsonObject): Item[] {
+function splitMessage(message: JsonObject): Item[] {
   const { content, tool_plan: plan, tool_calls: calls } = message
   const items: Item[] = []
   if (typeof content === 'string' && content !== '') items.push({ part: textPart(content) })

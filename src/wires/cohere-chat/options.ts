@@ -11,34 +11,34 @@ import { mostStopSequences } from './types.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { options } = writer.target
-  const cut = cutting(writer.notes)
-  if (options.store) cut('store', 'the wire stores no replies')
-  const fields = toolFields(tools, writer, cut)
+  const drop = dropping(writer.notes)
+  if (options.store) drop('store', 'the wire stores no replies')
+  const fields = toolFields(tools, writer, drop)
   const { stop = [] } = options
   if (stop.length > mostStopSequences) {
-    cut(`${stop.length - mostStopSequences} stop sequences`, `the wire accepts ${mostStopSequences}`, 'CO-13')
+    drop(`${stop.length - mostStopSequences} stop sequences`, `the wire accepts ${mostStopSequences}`, 'CO-13')
   }
   return {
     ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
-    ...sampling(writer, cut),
+    ...sampling(writer, drop),
     ...(stop.length > 0 && { stop_sequences: stop.slice(0, mostStopSequences) }),
-    ...thinking(writer, cut),
+    ...thinking(writer, drop),
     ...answerFormat(fields.tools !== undefined, writer),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
 }
 
-type Cut = (what: string, why: string, rule?: string) => void
+type Drop = (what: string, why: string, rule?: string) => void
 
-function cutting(notes: Note[]): Cut {
+function dropping(notes: Note[]): Drop {
   return (what, why, rule) => notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
 }
 
-function sampling({ target, notes }: Writer, cut: Cut): JsonObject {
+function sampling({ target, notes }: Writer, drop: Drop): JsonObject {
   const { temperature, topP } = target.options
   if (!target.capabilities.sampling) {
-    if (temperature !== undefined || topP !== undefined) cut('temperature and p', 'the model does not support them')
+    if (temperature !== undefined || topP !== undefined) drop('temperature and p', 'the model does not support them')
     return {}
   }
   const within = (name: string, value: number, least: number, most: number): number => {
@@ -58,11 +58,11 @@ function sampling({ target, notes }: Writer, cut: Cut): JsonObject {
 /** The thinking budget. The highest effort has no limit of ours. */
 const budgets: Partial<Record<Effort, number>> = { minimal: 1024, low: 2048, medium: 8192 }
 
-function thinking({ target }: Writer, cut: Cut): JsonObject {
+function thinking({ target }: Writer, drop: Drop): JsonObject {
   const { effort } = target.options
   if (effort === undefined) return {}
   if (!target.capabilities.efforts.includes(effort)) {
-    cut(`effort ${JSON.stringify(effort)}`, 'the model does not support this effort')
+    drop(`effort ${JSON.stringify(effort)}`, 'the model does not support this effort')
     return {}
   }
   if (effort === 'none') return { thinking: { type: 'disabled' } }
@@ -76,15 +76,15 @@ function answerFormat(hasTools: boolean, { target, notes }: Writer): JsonObject 
   return { response_format: { type: 'json_object', ...(answer.schema && { json_schema: answer.schema }) } }
 }
 
-function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonObject {
+function toolFields(tools: readonly ToolSpec[], writer: Writer, drop: Drop): JsonObject {
   const { capabilities, quirks, options } = writer.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    cut('tools', 'the model supports no tools')
+    drop('tools', 'the model supports no tools')
     return {}
   }
-  if (options.parallelTools === false) cut('parallel tools', 'the wire has no field for it')
-  const { offered, choice } = chosen(options.toolChoice, tools, writer, cut)
+  if (options.parallelTools === false) drop('parallel tools', 'the wire has no field for it')
+  const { offered, choice } = chosen(options.toolChoice, tools, writer, drop)
   const dialect = toolDialects[quirks.toolSchema ?? 'cohere']
   return {
     tools: offered.map((tool) => {
@@ -103,11 +103,11 @@ interface Chosen {
 }
 
 /** The only way to choose a tool is to offer no other (CO-5). */
-function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], writer: Writer, cut: Cut): Chosen {
+function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], writer: Writer, drop: Drop): Chosen {
   const { capabilities, quirks } = writer.target
   if (choice === undefined || choice === 'auto') return { offered: tools }
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'none')) {
-    cut('tool choice', 'the model does not support it')
+    drop('tool choice', 'the model does not support it')
     return { offered: tools }
   }
   if (choice === 'none') return { offered: tools, choice: 'NONE' }
@@ -115,7 +115,7 @@ function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], write
   const named = tools.filter((tool) => tool.name === choice.tool)
   if (named.length > 0 && named.length < tools.length) {
     const why = 'a call of one tool can only be forced by offering no other'
-    cut(`${tools.length - named.length} tools`, why, 'CO-5')
+    drop(`${tools.length - named.length} tools`, why, 'CO-5')
   }
   return { offered: named.length > 0 ? named : tools, choice: 'REQUIRED' }
 }

@@ -75,8 +75,8 @@ function checkPairs(messages: readonly JsonObject[], report: Report): void {
   for (const [index, { role, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
     if (role === 'assistant') checkCalls(objectsIn(calls), resultsAfter(messages, index), report)
     if (role !== 'tool' || typeof id !== 'string') continue
-    const before = messages.slice(0, index).flatMap((message) => objectsIn(message.tool_calls))
-    if (!before.some((call) => call.id === id)) report('CO-11', 'tool call id not found in previous tool calls')
+    const earlier = messages.slice(0, index).flatMap((message) => objectsIn(message.tool_calls))
+    if (!earlier.some((call) => call.id === id)) report('CO-11', 'tool call id not found in previous tool calls')
   }
 }
 

@@ -29,9 +29,9 @@ interface State extends Content {
   usage: JsonObject | undefined
 }
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...emptyContent(decoding(given, options)),
+    ...emptyContent(decoding(origin, options)),
     about: new Map(),
     finish: undefined,
     usage: undefined,

@@ -10,8 +10,8 @@ import { reasons } from './decode.ts'
 import { aboutTheAnswer, functionCallOf, type GeminiPart, listOf, protocolId } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
-  const own = reply.origin.protocol === protocolId && reply.native.length > 0
-  const parts = own ? reply.native : signed(reply.parts.flatMap(partsOf), profile)
+  const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
+  const parts = isNative ? reply.native : signed(reply.parts.flatMap(partsOf), profile)
   const finishReason = finishFor(reply.stop.reason, reply.stop.raw)
   const refusal = reply.parts.find((part) => part.type === 'refusal')
   return {
@@ -127,12 +127,12 @@ export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
 
   const chunks: Json[][] = [[]]
   for (const part of all) {
-    const [head, ...tail] = cut(part, piece)
+    const [head, ...tail] = splitPart(part, piece)
     if (head !== undefined) chunks.at(-1)?.push(head)
     for (const more of tail) chunks.push([more])
   }
-  return chunks.map((parts, place): Json => {
-    const last = place === chunks.length - 1
+  return chunks.map((parts, position): Json => {
+    const last = position === chunks.length - 1
     const candidate = { content: { ...role, parts }, ...(last && outcome), index }
     return {
       candidates: last ? [candidate, ...others] : [candidate],
@@ -148,7 +148,7 @@ function hasParts(candidate: JsonObject): candidate is JsonObject & { content: J
 }
 
 /** A signature covers its exact text, so that text is not split. */
-function cut(part: Json, piece: number): Json[] {
+function splitPart(part: Json, piece: number): Json[] {
   if (!isObject(part) || typeof part.text !== 'string' || part.text.length <= piece) return [part]
   if (!Object.keys(part).every((key) => key === 'text' || key === 'thought')) return [part]
   return [...splitText(part.text, piece)].map((text) => ({ ...part, text }))

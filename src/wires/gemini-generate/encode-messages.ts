@@ -53,8 +53,8 @@ export function encodeContents(context: Context, write: Writing, extent: 'whole'
     endStretch()
     const turn = write.cached(message, index, replied)
     if (turn.items.length === 0) continue
-    const before = turns.at(-1)
-    if (extent === 'whole' && before?.role === 'assistant') turns.push(between(turn, write))
+    const previous = turns.at(-1)
+    if (extent === 'whole' && previous?.role === 'assistant') turns.push(between(turn, write))
     turns.push(turn)
   }
   endStretch()
@@ -86,7 +86,7 @@ interface EncodedInput {
 
 function stretchOf(inputs: readonly EncodedInput[]): Turn<GeminiPart> {
   const known = inputs[0]?.turn
-  if (known?.of.length === inputs.length && known.of.every((one, i) => one === inputs[i])) return known.turn
+  if (known?.of.length === inputs.length && known.of.every((input, i) => input === inputs[i])) return known.turn
   const items: GeminiPart[] = []
   for (const { responses } of inputs) items.push(...responses)
   for (const { media } of inputs) items.push(...media)

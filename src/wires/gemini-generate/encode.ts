@@ -96,13 +96,13 @@ const budgets: Record<Effort, number> = {
 }
 
 /** Level and budget together are refused (G-14), so a model gets the one that its generation supports. */
-function thinkingConfig(asked: Effort, target: Target, notes: Note[]): JsonObject | undefined {
-  const effort = knownEffort(asked, target, notes)
+function thinkingConfig(requested: Effort, target: Target, notes: Note[]): JsonObject | undefined {
+  const effort = knownEffort(requested, target, notes)
   if (effort === undefined) return undefined
   const version = geminiVersion(target.model)
   const old = version !== undefined && version < 300
   return {
-    ...(asked !== 'none' && { includeThoughts: true }),
+    ...(requested !== 'none' && { includeThoughts: true }),
     ...(old ? { thinkingBudget: budgets[effort] } : { thinkingLevel: thinkingLevels[effort] }),
   }
 }

@@ -76,30 +76,30 @@ export function readPart(state: Content, part: Json, head: boolean): boolean {
   return true
 }
 
-function readText(state: Content, part: JsonObject, words: string, head: boolean): boolean {
+function readText(state: Content, part: JsonObject, text: string, head: boolean): boolean {
   const type = part.thought === true ? 'reasoning' : 'text'
-  const bare = Object.keys(part).every((key) => key === 'text' || key === 'thought')
-  if (words === '' && bare) return false
+  const isPlain = Object.keys(part).every((key) => key === 'text' || key === 'thought')
+  if (text === '' && isPlain) return false
   const continues = head && state.call === undefined && state.text?.type === type
-  if (!continues && words !== '') endText(state, [])
+  if (!continues && text !== '') endText(state, [])
   endCall(state)
-  const from = bare ? keepBareText(state, type, words, continues) : keep(state, part)
-  if (words === '') return true
+  const from = isPlain ? keepBareText(state, type, text, continues) : keep(state, part)
+  if (text === '') return true
   state.text ??= { index: startPart(state, { type, text: '' }), type, from, pieces: [] }
-  state.text.pieces.push(words)
-  growPart(state, state.text.index, words)
+  state.text.pieces.push(text)
+  growPart(state, state.text.index, text)
   return true
 }
 
 /** Text without a signature is one part of `native`, however many chunks carry it. */
-function keepBareText(state: Content, type: OpenText['type'], words: string, continues: boolean): number {
+function keepBareText(state: Content, type: OpenText['type'], text: string, continues: boolean): number {
   const { run, native } = state
   if (run && continues && run.at === native.length - 1) {
-    run.pieces.push(words)
+    run.pieces.push(text)
     return run.at
   }
   const at = keep(state, null)
-  state.run = { at, thought: type === 'reasoning', pieces: [words] }
+  state.run = { at, thought: type === 'reasoning', pieces: [text] }
   return at
 }
 
@@ -270,8 +270,8 @@ function partialCall(): PartialCall {
     },
     args() {
       const args = structuredClone(base)
-      for (const [path, texts] of pieces) place(args, stepsOf(path), texts.join(''))
-      for (const [path, value] of values) place(args, stepsOf(path), value)
+      for (const [path, texts] of pieces) setAt(args, stepsOf(path), texts.join(''))
+      for (const [path, value] of values) setAt(args, stepsOf(path), value)
       return args
     },
   }
@@ -284,7 +284,7 @@ function stepsOf(path: string): (string | number)[] {
   )
 }
 
-function place(root: JsonObject, steps: readonly (string | number)[], value: Json): void {
+function setAt(root: JsonObject, steps: readonly (string | number)[], value: Json): void {
   let at: Json = root
   for (const [depth, step] of steps.entries()) {
     const next = steps[depth + 1]

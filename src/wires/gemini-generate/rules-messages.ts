@@ -19,15 +19,15 @@ interface JoinedTurn {
 export function checkTurns(contents: readonly JsonObject[], check: Check): void {
   const turns = joined(contents)
   for (const [index, turn] of turns.entries()) {
-    const before = turns[index - 1]
+    const previous = turns[index - 1]
     const after = turns[index + 1]
-    if (turn.calls.length > 0 && !before) {
+    if (turn.calls.length > 0 && !previous) {
       check.refuse(
         'G-2',
         'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
       )
     }
-    if (turn.results.length > 0 && !before?.calls.length) {
+    if (turn.results.length > 0 && !previous?.calls.length) {
       check.refuse('G-3', 'Please ensure that function response turn comes immediately after a function call turn.')
     }
     if (turn.calls.length > 0 && after && after.results.length !== turn.calls.length) {
@@ -77,9 +77,10 @@ function addContent(turn: JoinedTurn, parts: readonly Json[], position: number):
 function checkMatch(turn: JoinedTurn, after: JoinedTurn, check: Check): void {
   if ((geminiVersion(check.profile.model) ?? 0) < 308) return
   const key = (item: JsonObject) => JSON.stringify([item.id ?? null, item.name])
-  const asked = turn.calls.map(key).toSorted()
-  const given = after.results.map(key).toSorted()
-  if (asked.some((call, index) => call !== given[index])) check.refuse('G-5', 'Request contains an invalid argument.')
+  const called = turn.calls.map(key).toSorted()
+  const answered = after.results.map(key).toSorted()
+  if (called.some((call, index) => call !== answered[index]))
+    check.refuse('G-5', 'Request contains an invalid argument.')
 }
 
 function checkEnd(turns: readonly JoinedTurn[], contents: number, check: Check): void {

@@ -78,7 +78,7 @@ function checkContent(content: JsonObject, index: number, check: Check): void {
     const gemini = `* GenerateContentRequest.${at}.parts: contents.parts must not be empty.\n`
     check.refuse('G-8', check.vertex ? vertex : gemini)
   }
-  for (const [place, part] of parts.entries()) checkPart(part, `${at}.parts[${place}]`, check)
+  for (const [position, part] of parts.entries()) checkPart(part, `${at}.parts[${position}]`, check)
 }
 
 function checkPart(part: Json, at: string, check: Check): void {
@@ -87,17 +87,17 @@ function checkPart(part: Json, at: string, check: Check): void {
     return
   }
   checkNames(part, at, partFields, check)
-  const held = dataKeys.filter((key) => field(part, key) !== undefined && field(part, key) !== null)
+  const present = dataKeys.filter((key) => field(part, key) !== undefined && field(part, key) !== null)
   const signature = field(part, 'thoughtSignature')
   // Empty text counts as no data, unless it had a signature: then the key must stay (G-9).
-  const empty = held.length === 1 && part.text === '' && !signature
-  if (held.length === 0 || empty) {
+  const empty = present.length === 1 && part.text === '' && !signature
+  if (present.length === 0 || empty) {
     check.refuse(
       'G-9',
       `* GenerateContentRequest.${at}.data: required oneof field 'data' must have one initialized field\n`,
     )
-  } else if (held.length > 1) {
-    const message = `Invalid value at '${at}' (oneof), oneof field 'data' is already set. Cannot set '${snake(held[1] ?? '')}'`
+  } else if (present.length > 1) {
+    const message = `Invalid value at '${at}' (oneof), oneof field 'data' is already set. Cannot set '${snake(present[1] ?? '')}'`
     check.refuse('shape', message)
   }
   if (typeof signature === 'string' && !/^[A-Za-z0-9+/_-]*={0,2}$/.test(signature)) {
@@ -190,10 +190,10 @@ function checkTools(body: JsonObject, check: Check): void {
   let count = 0
   for (const [index, tool] of listOf(body.tools).entries()) {
     if (!isObject(tool)) continue
-    for (const [place, declaration] of listOf(field(tool, 'functionDeclarations')).entries()) {
+    for (const [position, declaration] of listOf(field(tool, 'functionDeclarations')).entries()) {
       count++
       if (isObject(declaration)) {
-        checkDeclaration(declaration, `tools[${index}].function_declarations[${place}]`, names, check)
+        checkDeclaration(declaration, `tools[${index}].function_declarations[${position}]`, names, check)
       }
     }
   }
@@ -260,11 +260,11 @@ function checkSchema(schema: JsonObject, at: Place, check: Check): void {
     if (isObject(option)) checkSchema(option, inside(at, `any_of[${index}]`), check)
   }
   for (const [index, [name, property]] of (isObject(properties) ? Object.entries(properties) : []).entries()) {
-    const place = {
+    const position = {
       parse: `${at.parse}.properties[${index}].value`,
       validate: `${at.validate}.properties[${name}]`,
     }
-    checkProperty(property, place, check)
+    checkProperty(property, position, check)
   }
 }
 

@@ -144,8 +144,8 @@ function createGeminiCaches(): GeminiCaches {
   }
 
   function list(owner: string, now: number): Json {
-    const own = [...caches].filter(([, cache]) => cache.owner === owner && cache.expiresAt > now)
-    return { cachedContents: own.map(([name, cache]) => written(name, cache)) }
+    const owned = [...caches].filter(([, cache]) => cache.owner === owner && cache.expiresAt > now)
+    return { cachedContents: owned.map(([name, cache]) => written(name, cache)) }
   }
 
   function found(name: string, owner: string, now: number): Cache {

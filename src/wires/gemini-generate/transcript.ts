@@ -3,7 +3,6 @@
 // Older models give calls no ids, so a response is matched to its call by id, otherwise by name and order.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   MediaPart,
@@ -19,7 +18,7 @@ import { encodeContents, writing } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { decodeReply, sourced, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { objectIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiGenerate
@@ -77,8 +76,8 @@ export function readContents(entries: readonly GivenContent[], path: string): Me
   return entries.flatMap(({ content, model = '' }, index): Message[] => {
     const at = `${path}[${index}]`
     if (!isObject(content)) throw unreadable(id, at, 'a content: an object with a role and parts')
-    const parts = listOf(content.parts).map((part, place): JsonObject => {
-      if (!isObject(part)) throw unreadable(id, `${at}.parts[${place}]`, 'an object')
+    const parts = listOf(content.parts).map((part, position): JsonObject => {
+      if (!isObject(part)) throw unreadable(id, `${at}.parts[${position}]`, 'an object')
       return camelPart(part)
     })
     const texts = parts.flatMap((part): TextPart[] =>
@@ -92,10 +91,10 @@ export function readContents(entries: readonly GivenContent[], path: string): Me
 
 interface OpenCalls {
   /** Our id for a call: its own if it is new in the conversation. */
-  name(alias: string | undefined): string
-  asked(reply: Reply): void
+  newId(alias: string | undefined): string
+  add(reply: Reply): void
   /** The call that a response answers. */
-  answered(alias: string | undefined, name: string): string
+  answer(alias: string | undefined, name: string): string
 }
 
 function openCalls(): OpenCalls {
@@ -109,17 +108,17 @@ function openCalls(): OpenCalls {
     return callId
   }
   return {
-    name: newId,
-    asked(reply) {
+    newId,
+    add(reply) {
       for (const part of reply.parts) {
         if (part.type === 'tool-call') open.push({ callId: part.callId, alias: part.alias, name: part.name })
       }
     },
-    answered(alias, name) {
+    answer(alias, name) {
       const call =
-        open.find((one) => alias !== undefined && one.alias === alias) ??
-        open.find((one) => one.name === name && (alias === undefined || one.alias === undefined))
-      open = open.filter((one) => one !== call)
+        open.find((candidate) => alias !== undefined && candidate.alias === alias) ??
+        open.find((candidate) => candidate.name === name && (alias === undefined || candidate.alias === undefined))
+      open = open.filter((candidate) => candidate !== call)
       return call?.callId ?? newId(alias)
     },
   }
@@ -127,10 +126,9 @@ function openCalls(): OpenCalls {
 
 function readReply(parts: JsonObject[], model: string, calls: OpenCalls): Reply {
   const origin: Origin = { protocol: id, provider, model }
-  const decoder = geminiGenerate.decoder(origin, { callId: (_, alias) => calls.name(alias) })
   const chunk = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }
-  const { reply } = fold([...decoder.push(chunk), ...decoder.end()], origin)
-  calls.asked(reply)
+  const reply = decodeReply(geminiGenerate, [chunk], origin, (_, alias) => calls.newId(alias))
+  calls.add(reply)
   return { ...reply, stop: { reason: reply.stop.reason } }
 }
 
@@ -151,13 +149,13 @@ function readUserPart(part: JsonObject): UserMessage['parts'][number] {
 }
 
 function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined {
-  const held = isObject(inlineData) ? inlineData : objectIn(fileData)
-  const mediaType = typeof held.mimeType === 'string' ? held.mimeType : 'application/octet-stream'
-  const name = typeof held.displayName === 'string' ? { name: held.displayName } : {}
-  if (typeof held.data === 'string') {
-    return { type: 'media', mediaType, ...name, data: { kind: 'base64', base64: held.data } }
+  const data = isObject(inlineData) ? inlineData : objectIn(fileData)
+  const mediaType = typeof data.mimeType === 'string' ? data.mimeType : 'application/octet-stream'
+  const name = typeof data.displayName === 'string' ? { name: data.displayName } : {}
+  if (typeof data.data === 'string') {
+    return { type: 'media', mediaType, ...name, data: { kind: 'base64', base64: data.data } }
   }
-  const uri = held.fileUri
+  const uri = data.fileUri
   if (typeof uri !== 'string') return undefined
   return { type: 'media', mediaType, ...name, data: fileAt(uri) }
 }
@@ -172,7 +170,7 @@ function readResult({ id: alias, name, response, parts }: JsonObject, calls: Ope
   const media = listOf(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
   return {
     type: 'tool-result',
-    callId: calls.answered(typeof alias === 'string' && alias !== '' ? alias : undefined, toolName),
+    callId: calls.answer(typeof alias === 'string' && alias !== '' ? alias : undefined, toolName),
     name: toolName,
     output: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...media],
     ...(!plain && response !== undefined && { value: response }),

@@ -28,9 +28,9 @@ interface State extends Steps {
   lastEvent: Json | undefined
 }
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...noSteps(decoding(given, options)),
+    ...noSteps(decoding(origin, options)),
     status: undefined,
     done: false,
     usage: undefined,

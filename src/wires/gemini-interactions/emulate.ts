@@ -11,7 +11,7 @@ import { contentKind, mediaKind, protocolId, serverToolOf, type Step, textConten
 import { listIn } from '../shared/json-fields.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
-  const own = reply.origin.protocol === protocolId && reply.native.length > 0
+  const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
   const time = new Date(profile.createdAt * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
   return {
     id: profile.replyId,
@@ -20,7 +20,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     created: time,
     updated: time,
     service_tier: 'standard',
-    steps: own ? reply.native : signed(reply.parts.flatMap(stepsOf), profile),
+    steps: isNative ? reply.native : signed(reply.parts.flatMap(stepsOf), profile),
     object: 'interaction',
     model: profile.model,
   }
@@ -59,8 +59,8 @@ export function stepsOf(part: Part, index = 0): Step[] {
 function mediaOf({ mediaType, data }: MediaPart): Step[] {
   const type = mediaKind(mediaType)
   if (type === undefined) return []
-  const held = data.kind === 'base64' ? { data: data.base64 } : data.kind === 'url' ? { uri: data.url } : undefined
-  return held ? [{ type: 'model_output', content: [{ type, mime_type: mediaType, ...held }] }] : []
+  const source = data.kind === 'base64' ? { data: data.base64 } : data.kind === 'url' ? { uri: data.url } : undefined
+  return source ? [{ type: 'model_output', content: [{ type, mime_type: mediaType, ...source }] }] : []
 }
 
 function serverTool({ name, input, output }: ServerToolPart, id: string): Step[] {
@@ -84,9 +84,9 @@ function signed(steps: Step[], profile: WholeProfile): Step[] {
   if (call < 0 || (geminiVersion(profile.model) ?? 0) < 300) return steps
   const thought = steps.findLastIndex((step, index) => index < call && step.type === 'thought')
   // Without a thought the call itself has it: an invented thought would be one more part of the reply.
-  const place = thought < 0 ? call : thought
+  const target = thought < 0 ? call : thought
   const signature = Buffer.from(`synapse ${profile.replyId}`).toString('base64')
-  return steps.with(place, { ...steps[place], signature })
+  return steps.with(target, { ...steps[target], signature })
 }
 
 /** The steps of a server's reply, in order, with its token on thoughts, and on a call without one. */

@@ -57,12 +57,12 @@ export function stopStep({ open, native }: Steps, index: number): void {
 /** Ends open steps; of an interrupted answer only what can be sent back stays in `native`. */
 export function closeSteps(state: Steps, complete: boolean): void {
   const { native, open, serverTools } = state
-  const left = [...open.values()]
+  const unfinished = [...open.values()]
   open.clear()
   // Only at the end of the list can a step be left out without moving the others.
-  const usable = left.findLastIndex((step) => complete || step.usable())
-  for (const [place, step] of left.entries()) {
-    if (place <= usable) native[step.slot] = step.end(step.slot)
+  const usable = unfinished.findLastIndex((step) => complete || step.usable())
+  for (const [index, step] of unfinished.entries()) {
+    if (index <= usable) native[step.slot] = step.end(step.slot)
     else step.end(undefined)
   }
   for (const { index, part } of serverTools.values()) endPart(state, index, part)
@@ -96,8 +96,9 @@ function outputStep(state: Steps, step: Step, slot: number): OpenStep {
 function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
   const summary = listOf(step.summary)
   const whole: Step = { ...step }
-  const words = () => summary.map((item) => (isObject(item) && typeof item.text === 'string' ? item.text : '')).join('')
-  const index = startPart(state, { type: 'reasoning', text: words() })
+  const summaryText = () =>
+    summary.map((item) => (isObject(item) && typeof item.text === 'string' ? item.text : '')).join('')
+  const index = startPart(state, { type: 'reasoning', text: summaryText() })
   return {
     slot,
     delta({ type, ...delta }) {
@@ -109,7 +110,7 @@ function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
       }
     },
     end(from) {
-      const text = words()
+      const text = summaryText()
       endPart(state, index, { type: 'reasoning', text, ...(text === '' && { hidden: true }), ...at(from) })
       return { ...whole, ...(summary.length > 0 && { summary }) }
     },
@@ -136,7 +137,7 @@ function callStep(state: Steps, step: Step, slot: number): OpenStep {
     },
     end(from) {
       const text = pieces.join('')
-      const { input, malformed } = text === '' ? given(whole.arguments) : readArguments(text)
+      const { input, malformed } = text === '' ? readInput(whole.arguments) : readArguments(text)
       // Truncated arguments may be a valid JSON object, but not the intended one.
       const broken = malformed ?? (from === undefined ? text : undefined)
       const written = broken === undefined ? { input } : { input: {}, malformed: broken }
@@ -178,9 +179,9 @@ function askServerTool(state: Steps, index: number, name: string, step: Step, fr
 function answerServerTool(state: Steps, name: string, step: Step, from: number | undefined): void {
   const output = step.result !== undefined && { output: step.result }
   const key = textIn(step.call_id)
-  const asked = state.serverTools.get(key)
+  const pending = state.serverTools.get(key)
   state.serverTools.delete(key)
-  if (asked) endPart(state, asked.index, { ...asked.part, ...output })
+  if (pending) endPart(state, pending.index, { ...pending.part, ...output })
   else addPart(state, { type: 'server-tool', name, ...output, ...at(from) })
 }
 
@@ -202,7 +203,7 @@ function at(from: number | undefined): { from?: number } {
   return from === undefined ? {} : { from }
 }
 
-function given(value: Json | undefined): { input: JsonObject; malformed?: string } {
+function readInput(value: Json | undefined): { input: JsonObject; malformed?: string } {
   if (isObject(value)) return { input: value }
   return value === undefined || value === null ? { input: {} } : { input: {}, malformed: JSON.stringify(value) }
 }
@@ -290,10 +291,10 @@ function outputReader(state: Decoding): OutputReader {
     if (!text) return
     const { index, frame, pieces, annotations } = text
     text = undefined
-    const words = pieces.join('')
+    const whole = pieces.join('')
     const cited = annotations.length > 0
-    content.push({ ...frame, text: words, ...(cited && { annotations }) })
-    parts.push({ index, part: { type: 'text', text: words, ...(cited && { citations: annotations }) } })
+    content.push({ ...frame, text: whole, ...(cited && { annotations }) })
+    parts.push({ index, part: { type: 'text', text: whole, ...(cited && { citations: annotations }) } })
   }
 
   function other(item: Content): void {

@@ -20,12 +20,12 @@ export function refuse(body: Json, profile: Profile = {}): Issue[] {
   for (const key of Object.keys(body)) {
     if (!parameters.has(key)) add('I-2', `Unknown parameter: '${key}'.`, 'parameter_unknown')
   }
-  const asked = typeof body.model === 'string' && body.model !== '' ? body.model : undefined
+  const bodyModel = typeof body.model === 'string' && body.model !== '' ? body.model : undefined
   const hasAgent = typeof body.agent === 'string' && body.agent !== ''
-  if ((asked !== undefined) === hasAgent) add('I-1', vague)
+  if ((bodyModel !== undefined) === hasAgent) add('I-1', vague)
   checkState(body, hasAgent, add)
   const steps = inputOf(body, add)
-  const model = profile.model ?? asked
+  const model = profile.model ?? bodyModel
   checkSteps(steps, { chained: typeof body.previous_interaction_id === 'string', model, add })
   checkTools(body, add)
   checkConfig(body, model, add)
@@ -211,13 +211,13 @@ function checkTurn(
   }
   if (turn.calls.length === 0 || !after) return
   const ids = turn.calls.map(({ step }) => textIn(step.id)).toSorted()
-  const given = after.results.map(textIn).toSorted()
-  if (ids.length !== given.length) {
+  const answered = after.results.map(textIn).toSorted()
+  if (ids.length !== answered.length) {
     add(
       'G-4',
       'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
     )
-  } else if (ids.some((id, index) => id !== given[index])) {
+  } else if (ids.some((id, index) => id !== answered[index])) {
     add('G-5', vague)
   }
 }

@@ -65,7 +65,7 @@ function unknownInteraction(id: string): Refusal {
 function stepsOf(input: Json | undefined): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'user_input', content: [{ type: 'text', text: input }] }]
   const list = isObject(input) ? [input] : objectsIn(input)
-  if (list.length > 0 && list.every((one) => contentTypes.has(textIn(one.type))))
+  if (list.length > 0 && list.every((item) => contentTypes.has(textIn(item.type))))
     return [{ type: 'user_input', content: list }]
   return list
 }

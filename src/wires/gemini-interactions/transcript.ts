@@ -2,14 +2,13 @@
 // one reply, so a reply has a list of steps as its source; everything else is one step, one message.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { encodeSteps, writing } from './encode-messages.ts'
 import { geminiInteractions } from './index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { decodeReply, sourced, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { listIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiInteractions
@@ -35,12 +34,12 @@ function read(json: Json): Transcript {
   const { input, steps, system_instruction: system } = json
   if (input === undefined && steps === undefined) throw unreadable(id, '$', 'an object with `input` or `steps`')
   const model = textIn(json.model)
-  const given = stepsIn(input)
+  const inputSteps = stepsIn(input)
   const answered = listOf(steps)
   const tools = toolsIn(json, notes)
   return {
     // An interaction contains its input and the answer to it; a result among the steps belongs to a call of the input.
-    messages: readSteps([...given, ...answered], given.length > 0 ? '$.input' : '$.steps', model),
+    messages: readSteps([...inputSteps, ...answered], inputSteps.length > 0 ? '$.input' : '$.steps', model),
     ...(typeof system === 'string' && system !== '' && { system: [{ type: 'text', text: system }] }),
     ...(tools.length > 0 && { tools }),
     notes,
@@ -51,8 +50,8 @@ function read(json: Json): Transcript {
 function stepsIn(input: Json | undefined): Json[] {
   if (typeof input === 'string') return [userInput([textContent(input)])]
   const items = listOf(input)
-  const bare = items.length > 0 && items.every((item) => isObject(item) && contentTypes.has(item.type))
-  return bare ? [userInput(items.filter(isObject))] : items
+  const isContent = items.length > 0 && items.every((item) => isObject(item) && contentTypes.has(item.type))
+  return isContent ? [userInput(items.filter(isObject))] : items
 }
 
 function readSteps(steps: readonly Json[], path: string, model: string): Message[] {
@@ -65,8 +64,8 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
     while (used.has(callId)) callId = `call-${n++}`
     used.add(callId)
     if (alias !== undefined) {
-      const before = calls.get(alias)
-      calls.set(alias, { turn, open: before?.turn === turn ? [...before.open, callId] : [callId], last: callId })
+      const previous = calls.get(alias)
+      calls.set(alias, { turn, open: previous?.turn === turn ? [...previous.open, callId] : [callId], last: callId })
     }
     return callId
   }
@@ -98,9 +97,8 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
 
 function readReply(steps: JsonObject[], model: string, nameCall: (alias: string | undefined) => string): Reply {
   const origin: Origin = { protocol: id, provider, model }
-  const decoder = geminiInteractions.decoder(origin, { callId: (_, alias) => nameCall(alias) })
   const chunks = geminiInteractions.split({ status: 'completed', steps })
-  const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
+  const reply = decodeReply(geminiInteractions, chunks, origin, (_, alias) => nameCall(alias))
   return { ...reply, stop: { reason: reply.stop.reason } }
 }
 

@@ -57,13 +57,13 @@ export function toolChoice(
 }
 
 /** The supported effort nearest to the requested one. */
-export function knownEffort(asked: Effort, target: Target, notes: Note[]): Effort | undefined {
-  const effort = nearestEffort(asked, target.capabilities.efforts)
+export function knownEffort(requested: Effort, target: Target, notes: Note[]): Effort | undefined {
+  const effort = nearestEffort(requested, target.capabilities.efforts)
   if (effort === undefined) {
-    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model does not support it' })
-  } else if (effort !== asked) {
+    notes.push({ kind: 'dropped', what: `effort ${requested}`, why: 'the model does not support it' })
+  } else if (effort !== requested) {
     const why = `the model supports ${target.capabilities.efforts.join(', ')}`
-    notes.push({ kind: 'changed', what: `effort ${asked} to ${effort}`, why })
+    notes.push({ kind: 'changed', what: `effort ${requested} to ${effort}`, why })
   }
   return effort
 }

@@ -51,7 +51,7 @@ export interface Dialect {
   joinsTexts: boolean
 
   /** Undefined if the target does not support it: then a line of text replaces it. */
-  media(part: MediaPart, target: Target, taken?: readonly string[]): JsonObject | undefined
+  media(part: MediaPart, target: Target, supported?: readonly string[]): JsonObject | undefined
   /** User content that only this wire has; undefined if it is from another wire. */
   ownContent(part: OpaquePart, target: Target): Item | undefined
   /** The same in a reply built from its parts. */

@@ -139,15 +139,15 @@ function flattened(input: JsonObject, name: string, at: string, notes: Note[]): 
 function fromParts(reply: Reply, at: string, writer: Writer): Item[] {
   const { dialect, notes, flat } = writer
   const items: Item[] = []
-  let before: Part['type'] | undefined
+  let previous: Part['type'] | undefined
   for (const part of reply.parts) {
     const item = itemOf(part, reply, at, writer)
     const last = items.at(-1)
-    const joins = dialect.joinsTexts && part.type === 'text' && before === 'text'
+    const joins = dialect.joinsTexts && part.type === 'text' && previous === 'text'
     if (joins && item && 'part' in item && last && 'part' in last) {
       items[items.length - 1] = { part: textPart(`${String(last.part.text)}${String(item.part.text)}`) }
     } else if (item) items.push(item)
-    before = part.type
+    previous = part.type
   }
   const reasoning = reply.parts.filter((part) => part.type === 'reasoning').length
   if (reasoning > 0 && !dialect.handlesReasoning) {
@@ -163,8 +163,8 @@ function fromParts(reply: Reply, at: string, writer: Writer): Item[] {
 function itemOf(part: Part, reply: Reply, at: string, writer: Writer): Item | undefined {
   const { dialect, target, notes } = writer
   if (part.type === 'opaque') {
-    const own = dialect.ownReplyContent(part, reply, target)
-    if (own) return own
+    const content = dialect.ownReplyContent(part, reply, target)
+    if (content) return content
     const reason = dialect.unsendable?.(part) ?? { why: 'it belongs to another host' }
     notes.push({ kind: 'dropped', what: part.kind, at, ...reason })
     return undefined

@@ -16,10 +16,10 @@ import { type Dialect, type Item, textPart, type Writer } from './dialect.ts'
 import { encodeReply, flatResults, isReplayed, standIn, toolItems } from './encode-reply.ts'
 import { unfolded } from './unfold.ts'
 
-export function encodeMessageList(given: Context, target: Target, dialect: Dialect): Encoded {
+export function encodeMessageList(original: Context, target: Target, dialect: Dialect): Encoded {
   const notes: Note[] = []
   const flat = whyFlat(target)
-  const context = flat ? given : unfolded(given, target.quirks, notes)
+  const context = flat ? original : unfolded(original, target.quirks, notes)
   const { toolNames } = dialect
   const names = toolNames ? mapNames(context, toolNames.pattern, toolNames.length, notes) : anyNames
   const replayed = (reply: Reply) => isReplayed(reply, target, dialect, flat)
@@ -31,7 +31,7 @@ export function encodeMessageList(given: Context, target: Target, dialect: Diale
   const { isIdless } = lookups
   const writer: Writer = { dialect, target, notes, names: lookups, idOf: lookups.idOf, isIdless, flat }
 
-  const text = (words: string): Item => ({ part: textPart(words) })
+  const text = (content: string): Item => ({ part: textPart(content) })
   const turnRules = { text, ...dialect.turnRules(target) }
   const turns = normaliseTurns(turnsOf(context, writer, cached), turnRules, notes)
   if (dialect.needsUser !== undefined && !turns.some((turn) => turn.role !== 'system')) {
@@ -172,8 +172,8 @@ function userItems(message: UserMessage, at: string, { dialect, target, notes }:
         else notes.push({ kind: 'dropped', what: 'compaction', why: 'it has no text', at })
         break
       case 'opaque': {
-        const own = dialect.ownContent(part, target)
-        if (own) items.push(own)
+        const content = dialect.ownContent(part, target)
+        if (content) items.push(content)
         else notes.push({ kind: 'dropped', what: part.kind, why: 'this wire does not support such content', at })
       }
     }

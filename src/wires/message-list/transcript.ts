@@ -2,7 +2,6 @@
 // a request, with tools written as functions, and replies that the wire itself can read. Each gives a dialect.
 
 import type { ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   MediaPart,
@@ -19,7 +18,14 @@ import type { Wire } from '../wire.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import {
+  decodeReply,
+  sourced,
+  type Transcript,
+  type TranscriptFormat,
+  unreadable,
+  writeBySource,
+} from '../shared/transcript.ts'
 import { objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 
 export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
@@ -62,7 +68,8 @@ export function messageListFormat(dialect: TranscriptDialect): TranscriptFormat 
   return {
     id,
     recognise,
-    read: (json) => readList(json, id, (value, at, model, book) => readMessage(dialect, value, at, model, book)),
+    read: (json) =>
+      readList(json, id, (value, at, model, registry) => readMessage(dialect, value, at, model, registry)),
     write(messages) {
       const idOf = wireIds(messages, dialect.callIds, (reply) => reply.origin.protocol === id)
       return writeBySource(messages, id, (run) => run.flatMap((message) => writeMessage(dialect, message, idOf)))
@@ -75,7 +82,7 @@ function readMessage(
   value: JsonObject,
   at: string,
   model: string,
-  book: CallRegistry,
+  registry: CallRegistry,
 ): Message {
   const { id, provider, wire, anyCase } = dialect
   switch (anyCase && typeof value.role === 'string' ? value.role.toLowerCase() : value.role) {
@@ -85,18 +92,18 @@ function readMessage(
       return { role: 'user', parts: dialect.parts(value, at) }
     case 'assistant':
       dialect.checkAnswer?.(value.content, `${at}.content`)
-      return readReply(wire, { protocol: id, provider, model }, value, dialect.whole(value), book)
+      return readReply(wire, { protocol: id, provider, model }, value, dialect.whole(value), registry)
     case 'tool':
-      return readResult(dialect, value, at, book)
+      return readResult(dialect, value, at, registry)
     default:
       throw unreadable(id, `${at}.role`, 'system, user, assistant or tool')
   }
 }
 
-function readResult(dialect: TranscriptDialect, value: JsonObject, at: string, book: CallRegistry): ToolMessage {
+function readResult(dialect: TranscriptDialect, value: JsonObject, at: string, registry: CallRegistry): ToolMessage {
   const id = typeof value.tool_call_id === 'string' && value.tool_call_id !== '' ? value.tool_call_id : undefined
   const named = dialect.resultName?.(value)
-  const call = book.answer(id, named)
+  const call = registry.answer(id, named)
   const output = dialect.parts(value, at).map((part): TextPart | MediaPart => {
     return part.type === 'text' || part.type === 'media' ? part : { type: 'text', text: dialect.resultText(part) }
   })
@@ -155,18 +162,18 @@ export function checkChunks(format: string): (content: Json | undefined, at: str
   }
 }
 
-type ReadMessage = (value: JsonObject, at: string, model: string, book: CallRegistry) => Message
+type ReadMessage = (value: JsonObject, at: string, model: string, registry: CallRegistry) => Message
 
 function readList(json: Json, format: string, readMessage: ReadMessage): Transcript {
   const list = listIn(json)
   if (!list) throw unreadable(format, '$', 'a list of messages, or an object with one in messages')
   const body = objectIn(json)
   const model = textIn(body.model)
-  const book = callRegistry()
+  const registry = callRegistry()
   const messages = list.messages.flatMap((value, index) => {
     const at = `${list.path}[${index}]`
     if (!isObject(value)) throw unreadable(format, at, 'an object')
-    return sourced(format, value, [readMessage(value, at, model, book)])
+    return sourced(format, value, [readMessage(value, at, model, registry)])
   })
   const tools = Array.isArray(body.tools) ? body.tools.flatMap(readTool) : undefined
   return { messages, notes: [], ...(tools && { tools }) }
@@ -184,17 +191,12 @@ export function callsIn(message: JsonObject): JsonObject[] {
 }
 
 /** Read by the wire, from a complete answer with `message` in it; the native data stays as in the file. */
-function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json, book: CallRegistry): Reply {
+function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json, registry: CallRegistry): Reply {
   const calls = callsIn(message)
-  book.turn()
-  const decoder = wire.decoder(origin, {
-    callId: (position, alias) => {
-      const fn = calls[position]?.function
-      return book.register(alias, textIn(valueAt(fn, 'name')))
-    },
-  })
-  const chunks = wire.split(whole, 1 << 20)
-  const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
+  registry.turn()
+  const reply = decodeReply(wire, wire.split(whole, 1 << 20), origin, (position, alias) =>
+    registry.register(alias, textIn(valueAt(calls[position], 'function', 'name'))),
+  )
   return { ...reply, native: [message], stop: { reason: reply.stop.reason } }
 }
 
@@ -210,10 +212,10 @@ function partAsText(part: Part): Part {
     case 'media':
       return { type: 'text', text: mediaStandIn(part.mediaType, part.name) }
     case 'server-tool': {
-      const asked = flatCall(part.name, part.input ?? {})
-      if (part.output === undefined) return { type: 'text', text: asked }
-      const given = flatResult(flatResultLabel, part.name, JSON.stringify(part.output), false)
-      return { type: 'text', text: `${asked}\n${given}` }
+      const call = flatCall(part.name, part.input ?? {})
+      if (part.output === undefined) return { type: 'text', text: call }
+      const result = flatResult(flatResultLabel, part.name, JSON.stringify(part.output), false)
+      return { type: 'text', text: `${call}\n${result}` }
     }
     default:
       return part

@@ -53,14 +53,14 @@ function resultsAfter(messages: readonly Message[], index: number): Answer[] {
 
 function answersTo(turn: Message, answers: readonly Answer[]): Answer[] {
   if (turn.role !== 'assistant') return []
-  const asked = new Set(turn.parts.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : [])))
-  return answers.filter(({ result }) => asked.has(result.callId))
+  const callIds = new Set(turn.parts.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : [])))
+  return answers.filter(({ result }) => callIds.has(result.callId))
 }
 
 function turnsOf(reply: Reply, quirks: Quirks, at: string, notes: Note[]): readonly Reply[] {
   const calls = reply.parts.filter((part) => part.type === 'tool-call')
-  const words = reply.parts.filter((part) => part.type !== 'tool-call')
-  const isApart = quirks.separateCalls === true && calls.length > 0 && words.some(isShown)
+  const content = reply.parts.filter((part) => part.type !== 'tool-call')
+  const isApart = quirks.separateCalls === true && calls.length > 0 && content.some(isShown)
   const isSerial = quirks.oneCallPerTurn === true && calls.length > 1
   if (!isApart && !isSerial) return [reply]
   if (isApart) {
@@ -71,12 +71,12 @@ function turnsOf(reply: Reply, quirks: Quirks, at: string, notes: Note[]): reado
     const why = "the model's chat template supports one call at a time"
     notes.push({ kind: 'changed', what: `${calls.length} calls at once to consecutive turns`, why, at })
   }
-  const known = takenApart.get(reply)
+  const known = splitMessage.get(reply)
   if (known?.isApart === isApart && known.isSerial === isSerial) return known.turns
   const asking: Part[][] = isSerial ? calls.map((call) => [call]) : [calls]
-  const groups = isApart ? [words, ...asking] : [[...words, ...(asking[0] ?? [])], ...asking.slice(1)]
+  const groups = isApart ? [content, ...asking] : [[...content, ...(asking[0] ?? [])], ...asking.slice(1)]
   const turns = groups.map((parts) => ({ ...reply, parts, native: [] }))
-  takenApart.set(reply, { isApart, isSerial, turns })
+  splitMessage.set(reply, { isApart, isSerial, turns })
   return turns
 }
 
@@ -85,7 +85,7 @@ function isShown(part: Part): boolean {
   return part.type === 'text' || part.type === 'refusal' ? part.text.trim() !== '' : part.type !== 'reasoning'
 }
 
-const takenApart = new WeakMap<Reply, { isApart: boolean; isSerial: boolean; turns: readonly Reply[] }>()
+const splitMessage = new WeakMap<Reply, { isApart: boolean; isSerial: boolean; turns: readonly Reply[] }>()
 
 const singles = new WeakMap<ToolResultPart, ToolMessage>()
 

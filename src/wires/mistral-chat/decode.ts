@@ -183,11 +183,11 @@ function addContent(message: Assembly, content: Json | undefined): void {
   }
   if (!Array.isArray(content)) return
   seen.list = true
-  let before: Json | undefined
+  let previous: Json | undefined
   for (const chunk of content) {
     const type = isObject(chunk) ? chunk.type : undefined
-    addChunk(message, chunk, type !== undefined && type === before)
-    before = type
+    addChunk(message, chunk, type !== undefined && type === previous)
+    previous = type
   }
 }
 

@@ -109,17 +109,17 @@ function withPositions(calls: readonly Json[]): Json[] {
 function* contentDeltas(content: Json | undefined, piece: number): Generator<JsonObject> {
   if (typeof content === 'string') for (const text of splitText(content, piece)) yield { content: text }
   if (!Array.isArray(content)) return
-  let before: Json | undefined
+  let previous: Json | undefined
   for (const chunk of content) {
     const type = isObject(chunk) ? chunk.type : undefined
-    const cut = isObject(chunk) ? [...chunkPieces(chunk, piece)] : [chunk]
-    for (const [index, part] of cut.entries()) {
+    const pieces = isObject(chunk) ? [...chunkPieces(chunk, piece)] : [chunk]
+    for (const [index, part] of pieces.entries()) {
       // Two adjacent ones of the same type would be merged: an empty one in the same delta marks the start of a new
       // one.
-      const border = index === 0 && typeof type === 'string' && type === before ? emptyChunks[type] : undefined
+      const border = index === 0 && typeof type === 'string' && type === previous ? emptyChunks[type] : undefined
       yield { content: border ? [border, part] : [part] }
     }
-    before = type
+    previous = type
   }
 }
 

@@ -11,7 +11,7 @@ import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { encodeOptions } from './options.ts'
 import { callIdGrammar, protocolId, toolNameLength, toolNamePattern, type Chunk } from './types.ts'
-import { dataUrl, takesMedia } from '../shared/media.ts'
+import { dataUrl, acceptsMedia } from '../shared/media.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   return encodeMessageList(context, target, dialect)
@@ -79,16 +79,16 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
   const chunks: Chunk[] = []
   const calls: JsonObject[] = []
   for (const item of turn.items) {
-    for (const one of 'message' in item ? takenApart(item.message) : [item]) {
-      if ('part' in one) chunks.push(one.part)
-      else if ('call' in one) calls.push(one.call)
+    for (const piece of 'message' in item ? splitMessage(item.message) : [item]) {
+      if ('part' in piece) chunks.push(piece.part)
+      else if ('call' in piece) calls.push(piece.call)
     }
   }
   return [{ role: turn.role, content: contentOf(chunks, target), ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 
 /** A native reply, as pieces, if it has to be merged with its neighbour. */
-function takenApart(message: JsonObject): Item[] {
+function splitMessage(message: JsonObject): Item[] {
   const items: Item[] = []
   if (typeof message.content === 'string' && message.content !== '') items.push({ part: textPart(message.content) })
   if (Array.isArray(message.content)) for (const chunk of message.content) items.push({ part: chunk as Chunk })
@@ -109,10 +109,10 @@ function contentOf(chunks: readonly Chunk[], target: Target): string | Chunk[] {
 function mediaChunk(
   part: MediaPart,
   target: Target,
-  taken: readonly string[] = target.capabilities.media,
+  supported: readonly string[] = target.capabilities.media,
 ): Chunk | undefined {
   const { data, mediaType, name } = part
-  if (target.quirks.stringContent || data.kind === 'blob' || !takesMedia(taken, mediaType)) return undefined
+  if (target.quirks.stringContent || data.kind === 'blob' || !acceptsMedia(supported, mediaType)) return undefined
   if (data.kind === 'file')
     return data.provider === target.provider ? { type: 'file', file_id: data.fileId } : undefined
   if (data.kind === 'url' && !target.capabilities.mediaUrls) return undefined

@@ -9,19 +9,19 @@ import { functionTools, type Writer } from '../message-list/dialect.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
-  const cut = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
+  const drop = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    cut('temperature and top_p', 'the model does not support them')
+    drop('temperature and top_p', 'the model does not support them')
   }
   const effort =
     options.effort !== undefined && capabilities.efforts.includes(options.effort) ? options.effort : undefined
   if (options.effort !== undefined && effort === undefined) {
-    cut(`effort ${JSON.stringify(options.effort)}`, 'the model does not support this effort')
+    drop(`effort ${JSON.stringify(options.effort)}`, 'the model does not support this effort')
   }
-  if (options.store) cut('store', 'the wire stores no replies')
+  if (options.store) drop('store', 'the wire stores no replies')
 
-  const fields = toolFields(tools, writer, cut)
+  const fields = toolFields(tools, writer, drop)
   return {
     ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
@@ -43,13 +43,13 @@ function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }
 }
 
-type Cut = (what: string, why: string) => void
+type Drop = (what: string, why: string) => void
 
-function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonObject {
+function toolFields(tools: readonly ToolSpec[], writer: Writer, drop: Drop): JsonObject {
   const { capabilities, quirks, options } = writer.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    cut('tools', 'the model supports no tools')
+    drop('tools', 'the model supports no tools')
     return {}
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
@@ -61,7 +61,7 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
       rule: 'T-13',
     })
   }
-  const choice = toolChoice(options.toolChoice, writer, cut)
+  const choice = toolChoice(options.toolChoice, writer, drop)
   return {
     tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'mistral'], writer),
     ...(choice !== undefined && { tool_choice: choice }),
@@ -70,11 +70,11 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
   }
 }
 
-function toolChoice(choice: Options['toolChoice'], writer: Writer, cut: Cut): string | JsonObject | undefined {
+function toolChoice(choice: Options['toolChoice'], writer: Writer, drop: Drop): string | JsonObject | undefined {
   if (choice === undefined) return undefined
   const { capabilities, quirks } = writer.target
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'auto' && choice !== 'none')) {
-    if (choice !== 'auto') cut('tool choice', 'the host does not accept it')
+    if (choice !== 'auto') drop('tool choice', 'the host does not accept it')
     return undefined
   }
   if (typeof choice === 'object') return { type: 'function', function: { name: writer.names.toWire(choice.tool) } }

@@ -50,12 +50,12 @@ function orderIssues(messages: readonly JsonObject[], profile: Profile): Issue[]
     issues.push(outOfOrder('T-3', text))
   }
   for (const [index, message] of messages.entries()) {
-    const before = messages[index - 1]?.role
-    if (typeof before !== 'string' || typeof message.role !== 'string') continue
-    const text = `Unexpected role '${message.role}' after role '${before}'`
-    if (mayFollow[before]?.includes(message.role) === false) issues.push(outOfOrder('T-1', text))
+    const previous = messages[index - 1]?.role
+    if (typeof previous !== 'string' || typeof message.role !== 'string') continue
+    const text = `Unexpected role '${message.role}' after role '${previous}'`
+    if (mayFollow[previous]?.includes(message.role) === false) issues.push(outOfOrder('T-1', text))
     // First-party since 2026-04; hosts with older validators still refuse it.
-    else if (before === 'tool' && message.role === 'user' && profile.provider !== 'mistral') {
+    else if (previous === 'tool' && message.role === 'user' && profile.provider !== 'mistral') {
       issues.push(outOfOrder('T-2', text))
     }
   }
@@ -67,7 +67,7 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
   const counts: Issue[] = []
   const ids: Issue[] = []
   let missing = 0
-  let asked: Json[] = []
+  let calls: Json[] = []
   let answered = new Set<Json>()
   const settle = () => {
     if (missing !== 0) counts.push(outOfOrder('T-4', 'Not the same number of function calls and responses'))
@@ -76,10 +76,10 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
   for (const message of messages) {
     if (message.role === 'assistant') {
       settle()
-      asked = callsOf(message).map((call) => call.id ?? null)
+      calls = callsOf(message).map((call) => call.id ?? null)
       answered = new Set()
-      missing = asked.length
-      const twice = asked.find((id, index) => id !== null && asked.indexOf(id) !== index)
+      missing = calls.length
+      const twice = calls.find((id, index) => id !== null && calls.indexOf(id) !== index)
       if (twice !== undefined) {
         ids.push(outOfOrder('T-7', `Duplicate tool call id ${shown(twice)} in assistant message`))
       }
@@ -87,7 +87,7 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
       missing--
       const id = message.tool_call_id ?? null
       if (id === null) continue
-      if (!asked.includes(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${shown(id)} in tool results`))
+      if (!calls.includes(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${shown(id)} in tool results`))
       else if (answered.has(id)) ids.push(outOfOrder('T-7', `Duplicate tool call id ${shown(id)} in tool results`))
       answered.add(id)
     }
@@ -251,11 +251,11 @@ function messageMisfits(message: Json, path: string): Issue[] {
     const text = `Input tag '${shown(message.role ?? null)}' found using 'role' does not match any of the expected tags: 'assistant', 'system', 'tool', 'user'`
     return [misfit(path, 'union_tag_invalid', text)]
   }
-  const place = `${path}.${shown(message.role ?? null)}`
-  const issues = unknownFields(message, known, place)
-  issues.push(...contentMisfits(message, place))
+  const location = `${path}.${shown(message.role ?? null)}`
+  const issues = unknownFields(message, known, location)
+  issues.push(...contentMisfits(message, location))
   if (message.tool_calls !== undefined && message.tool_calls !== null) {
-    issues.push(...callMisfits(message.tool_calls, `${place}.tool_calls`))
+    issues.push(...callMisfits(message.tool_calls, `${location}.tool_calls`))
   }
   return issues
 }

@@ -136,8 +136,8 @@ function readBack(id: string, conversation: StoredConversation, part: string | u
 }
 
 function entriesOf(inputs: Json | undefined, seed: string, now: number): JsonObject[] {
-  const given: Json[] = typeof inputs === 'string' ? [{ role: 'user', content: inputs }] : listIn(inputs)
-  return given.filter(isObject).map((entry, i) => ({
+  const list: Json[] = typeof inputs === 'string' ? [{ role: 'user', content: inputs }] : listIn(inputs)
+  return list.filter(isObject).map((entry, i) => ({
     object: 'entry',
     type: 'message.input',
     created_at: iso(now),

@@ -132,8 +132,8 @@ function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end
   const whole = last !== undefined && failure === undefined
   const keepsThinking = whole || text !== undefined || calls.length > 0
   if (thinking) {
-    const place = keepsThinking && { from: 0 }
-    endPart(state, thinking.index, { type: 'reasoning', text: thinking.pieces.join(''), ...place })
+    const position = keepsThinking && { from: 0 }
+    endPart(state, thinking.index, { type: 'reasoning', text: thinking.pieces.join(''), ...position })
   }
   if (text) endPart(state, text.index, { type: 'text', text: text.pieces.join(''), from: 0 })
   if (extra.images !== undefined) {

@@ -10,7 +10,7 @@ import { type Dialect, type Item, type ResultContent, textPart, type Writer } fr
 import { encodeMessageList } from '../message-list/encode.ts'
 import { joinedRoles } from '../message-list/unfold.ts'
 import { settledCalls } from '../message-list/encode-reply.ts'
-import { takesMedia } from '../shared/media.ts'
+import { acceptsMedia } from '../shared/media.ts'
 import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { encodeOptions } from './options.ts'
@@ -57,9 +57,9 @@ function isFields(kind: string): boolean {
 function image(
   part: MediaPart,
   target: Target,
-  taken: readonly string[] = target.capabilities.media,
+  supported: readonly string[] = target.capabilities.media,
 ): JsonObject | undefined {
-  if (part.data.kind !== 'base64' || !takesMedia(taken, part.mediaType)) return undefined
+  if (part.data.kind !== 'base64' || !acceptsMedia(supported, part.mediaType)) return undefined
   return { type: 'image', image: part.data.base64 }
 }
 
@@ -97,7 +97,7 @@ function writeTurn(turn: Turn<Item>): JsonObject[] {
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
   if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
 
-  const items = turn.items.flatMap((item) => ('message' in item ? takenApart(item.message) : [item]))
+  const items = turn.items.flatMap((item) => ('message' in item ? splitMessage(item.message) : [item]))
   const parts = items.flatMap((item) => ('part' in item ? [item.part] : []))
   const images = imagesIn(parts)
   const calls = items.flatMap((item) => ('call' in item ? [item.call] : []))
@@ -114,7 +114,7 @@ function writeTurn(turn: Turn<Item>): JsonObject[] {
 }
 
 /** A native reply, as pieces, if it has to be merged with its neighbour; its thinking is left out. */
-function takenApart(message: JsonObject): Item[] {
+function splitMessage(message: JsonObject): Item[] {
   const items: Item[] = []
   if (typeof message.content === 'string' && message.content !== '') items.push({ part: textPart(message.content) })
   if (Array.isArray(message.tool_calls)) {

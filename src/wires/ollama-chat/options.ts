@@ -12,14 +12,14 @@ import { thinkLevels } from './types.ts'
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { target, notes } = writer
   const { capabilities, options } = target
-  const cut = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
+  const drop = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    cut('temperature and top_p', 'the model does not support them')
+    drop('temperature and top_p', 'the model does not support them')
   }
-  if (options.parallelTools !== undefined && tools.length > 0) cut('parallel tools', 'the wire has no field for it')
-  if (options.store) cut('store', 'the server keeps no replies')
-  const think = thinkOf(options, target, cut)
+  if (options.parallelTools !== undefined && tools.length > 0) drop('parallel tools', 'the wire has no field for it')
+  if (options.store) drop('store', 'the server keeps no replies')
+  const think = thinkOf(options, target, drop)
   const { contextWindow } = capabilities
   const settings = {
     // The context window that is assumed here must be used by the server: its default is a few thousand tokens.
@@ -29,7 +29,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
   }
-  const offered = offeredTools(tools, target, cut)
+  const offered = offeredTools(tools, target, drop)
   return {
     ...(offered.length > 0 && {
       tools: functionTools(offered, toolDialects[target.quirks.toolSchema ?? 'ollama'], writer),
@@ -44,35 +44,35 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   }
 }
 
-type Cut = (what: string, why: string) => void
+type Drop = (what: string, why: string) => void
 
 /** A model with one effort besides `none` is switched on and off; one with several gets the level. */
-function thinkOf(options: Options, target: Target, cut: Cut): boolean | string | undefined {
+function thinkOf(options: Options, target: Target, drop: Drop): boolean | string | undefined {
   const { effort } = options
   if (effort === undefined) return undefined
   const levels = target.capabilities.efforts.filter((known) => known !== 'none')
   if (effort === 'none') return false
   if (levels.length === 1) return true
   if (levels.includes(effort) && thinkLevels.some((level) => level === effort)) return effort
-  cut(
+  drop(
     `effort ${JSON.stringify(effort)}`,
     levels.length === 0 ? 'the model does not support thinking' : 'the model does not support it',
   )
   return undefined
 }
 
-function offeredTools(tools: readonly ToolSpec[], target: Target, cut: Cut): readonly ToolSpec[] {
+function offeredTools(tools: readonly ToolSpec[], target: Target, drop: Drop): readonly ToolSpec[] {
   const { toolChoice } = target.options
   if (tools.length === 0) return []
   if (!target.capabilities.tools) {
-    cut('tools', 'the model supports no tools')
+    drop('tools', 'the model supports no tools')
     return []
   }
   if (toolChoice === 'none') {
-    cut('tools', 'none may be called, and the only way to say so is not to offer them')
+    drop('tools', 'none may be called, and the only way to say so is not to offer them')
     return []
   }
-  if (toolChoice !== undefined && toolChoice !== 'auto') cut('tool choice', 'the wire cannot force a call')
+  if (toolChoice !== undefined && toolChoice !== 'auto') drop('tool choice', 'the wire cannot force a call')
   return tools
 }
 

@@ -43,8 +43,8 @@ export const ollamaChatService: WireService = {
   ends: /"done":\s*true/,
   overflow: () => ({ rule: 'context', status: 400, message: 'the input length exceeds the context length' }),
   window(body) {
-    const asked = valueAt(body, 'options', 'num_ctx')
-    return typeof asked === 'number' ? asked : undefined
+    const requested = valueAt(body, 'options', 'num_ctx')
+    return typeof requested === 'number' ? requested : undefined
   },
   truncate: (view, fits) => (view.truncate === false ? undefined : truncatedFront(view, fits)),
   state: async () => (await import('./state.ts')).createOllamaState(),

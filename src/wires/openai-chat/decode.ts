@@ -263,8 +263,8 @@ function nativeMessage(state: State, whole: boolean): JsonObject[] {
 /** In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never. */
 function callsInOrder({ assembly, opened }: State): GatheredCall[] {
   const all = assembly.calls.calls()
-  const own = [...new Set([...opened.keys(), ...all])].filter((call) => !isForeign(call)).values()
-  return all.map((call) => (isForeign(call) ? call : (own.next().value ?? call)))
+  const ours = [...new Set([...opened.keys(), ...all])].filter((call) => !isForeign(call)).values()
+  return all.map((call) => (isForeign(call) ? call : (ours.next().value ?? call)))
 }
 
 function closeParts(state: State, whole: boolean, hasNative: boolean): void {

@@ -9,11 +9,11 @@ import { foreignCall, protocolId } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const [native] = reply.native
-  const own = reply.origin.protocol === protocolId
+  const isNative = reply.origin.protocol === protocolId
   // OpenAI's clients expect the field, and have null where nothing was refused.
-  const message = own && isObject(native) ? native : { refusal: null, ...messageFromParts(reply.parts) }
+  const message = isNative && isObject(native) ? native : { refusal: null, ...messageFromParts(reply.parts) }
   const refused = typeof message.refusal === 'string' && message.refusal !== ''
-  const raw = own ? reply.stop.raw : undefined
+  const raw = isNative ? reply.stop.raw : undefined
   return {
     id: profile.replyId,
     object: 'chat.completion',

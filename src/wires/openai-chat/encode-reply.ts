@@ -60,16 +60,16 @@ function isEmpty(value: Json | undefined): boolean {
 export function builtReply(items: readonly Item[], reply: Reply, at: string, writer: Writer): Item[] {
   if (items.length === 0) return []
   const calls: JsonObject[] = []
-  const own: JsonObject[] = []
+  const hostParts: JsonObject[] = []
   let text: string | undefined
   for (const item of items) {
     if ('call' in item) calls.push(item.call)
     else if (!('part' in item)) continue
-    else if (!isText(item.part)) own.push(item.part)
+    else if (!isText(item.part)) hostParts.push(item.part)
     else text = text === undefined ? item.part.text : `${text}\n\n${item.part.text}`
   }
   const empty = writer.target.quirks.stringContent ? '' : null
-  const content = own.length > 0 ? [...(text ? [textPart(text)] : []), ...own] : text || empty
+  const content = hostParts.length > 0 ? [...(text ? [textPart(text)] : []), ...hostParts] : text || empty
   const message: JsonObject = { role: 'assistant', content }
   if (calls.length > 0) message.tool_calls = calls
   Object.assign(message, echoedReasoning(reply, calls.length > 0, at, writer))
@@ -106,11 +106,11 @@ function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Wr
     drop('the host accepts it back only with tool calls')
     return {}
   }
-  const own = reply.origin.protocol === protocolId && reply.origin.provider === provider
+  const isNative = reply.origin.protocol === protocolId && reply.origin.provider === provider
   const sameModel = reply.origin.model === model
-  if (own && field === 'reasoning_details') return detailsBack(reply, sameModel, drop)
+  if (isNative && field === 'reasoning_details') return detailsBack(reply, sameModel, drop)
 
-  if (own && (sameModel || when === 'tool-turns')) {
+  if (isNative && (sameModel || when === 'tool-turns')) {
     const text = reasoningText(reply, field)
     if (text !== undefined) return { [field]: text }
   } else drop('it is valid only for the model that made it')

@@ -12,7 +12,7 @@ import type { Encoded, Target } from '../wire.ts'
 import { builtReply, ownReplyContent, replay } from './encode-reply.ts'
 import { encodeOptions } from './options.ts'
 import { callIdGrammar, foreignCall, protocolId, toolNameLength, toolNamePattern, type ContentPart } from './types.ts'
-import { dataUrl, takesMedia } from '../shared/media.ts'
+import { dataUrl, acceptsMedia } from '../shared/media.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   return encodeMessageList(context, target, dialect)
@@ -146,10 +146,10 @@ function markTools(fields: JsonObject, target: Target): void {
 function mediaContent(
   part: MediaPart,
   target: Target,
-  taken: readonly string[] = target.capabilities.media,
+  supported: readonly string[] = target.capabilities.media,
 ): ContentPart | undefined {
   const { data, mediaType, name } = part
-  if (target.quirks.stringContent || data.kind === 'blob' || !takesMedia(taken, mediaType)) return undefined
+  if (target.quirks.stringContent || data.kind === 'blob' || !acceptsMedia(supported, mediaType)) return undefined
   if (data.kind === 'url' && !target.capabilities.mediaUrls) return undefined
   const [family] = mediaType.split('/')
 

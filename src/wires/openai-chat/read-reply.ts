@@ -124,12 +124,12 @@ function addContent(list: Json[], delta: readonly Json[]): void {
 
 /** Entries with an `index` arrive in several deltas (Groq's executed_tools). */
 function addEntries(list: Json[], delta: readonly Json[]): void {
-  const before = list.length
+  const length = list.length
   for (const entry of delta) {
     const at =
       isObject(entry) && typeof entry.index === 'number' ? list.findIndex((known) => sameIndex(known, entry)) : -1
     const known = list[at]
-    if (at >= 0 && at < before && isObject(known) && isObject(entry)) list[at] = { ...known, ...entry }
+    if (at >= 0 && at < length && isObject(known) && isObject(entry)) list[at] = { ...known, ...entry }
     else list.push(entry)
   }
 }
@@ -141,9 +141,9 @@ function sameIndex(known: Json, entry: JsonObject): boolean {
 function grownAudio(known: Json | undefined, delta: JsonObject): JsonObject {
   const audio: JsonObject = isObject(known) ? { ...known } : {}
   for (const [field, value] of Object.entries(delta)) {
-    const before = audio[field]
-    const grows = (field === 'data' || field === 'transcript') && typeof before === 'string'
-    audio[field] = grows && typeof value === 'string' ? before + value : value
+    const previous = audio[field]
+    const grows = (field === 'data' || field === 'transcript') && typeof previous === 'string'
+    audio[field] = grows && typeof value === 'string' ? previous + value : value
   }
   return audio
 }
@@ -165,8 +165,8 @@ function readText(
   if (type === 'refusal' && typeof part.refusal === 'string') return { type: 'refusal', text: part.refusal }
   if (type === 'thinking') {
     const thoughts = Array.isArray(part.thinking) ? part.thinking : [part.thinking]
-    const words = thoughts.map((thought) => (isObject(thought) ? thought.text : thought))
-    return { type: 'reasoning', text: words.filter((word) => typeof word === 'string').join('') }
+    const texts = thoughts.map((thought) => (isObject(thought) ? thought.text : thought))
+    return { type: 'reasoning', text: texts.filter((word) => typeof word === 'string').join('') }
   }
   return undefined
 }
@@ -233,10 +233,10 @@ function parsed(value: Json): Json {
 
 /** Adds the entries of one delta. Entries of the same delta are never merged: a complete reply arrives in one. */
 function addDetails(details: JsonObject[], delta: readonly Json[]): void {
-  const before = details.length
+  const count = details.length
   for (const entry of delta) {
     if (!isObject(entry)) continue
-    const open = details.slice(0, before).findLast((known) => continues(known, entry))
+    const open = details.slice(0, count).findLast((known) => continues(known, entry))
     if (open) join(open, entry)
     else details.push({ ...entry })
   }

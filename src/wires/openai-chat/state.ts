@@ -52,14 +52,14 @@ function visitCompletion(
   { id, part }: Endpoint,
   { method, body, owner, now, query }: EndpointRequest,
 ): Json {
-  const find = (one: string) => service.stored.get(one, owner, now)
+  const find = (completionId: string) => service.stored.get(completionId, owner, now)
   if (id === undefined) {
     const model = query.get('model')
-    const list = service.idsOf(owner).flatMap((one) => {
-      const whole = find(one)?.whole
+    const list = service.idsOf(owner).flatMap((completionId) => {
+      const whole = find(completionId)?.whole
       return whole ? [whole] : []
     })
-    return pageOf(model === null ? list : list.filter((one) => one.model === model), ascending(query))
+    return pageOf(model === null ? list : list.filter((completion) => completion.model === model), ascending(query))
   }
   const found = find(id)
   if (!found) throw openaiRefusal(404, `Completion with id '${id}' not found.`)

@@ -3,7 +3,6 @@
 // ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import {
   callsOf,
@@ -16,7 +15,14 @@ import {
   type UserMessage,
 } from '../../core/message.ts'
 import { flatCall, flatResult, flatResultLabel } from '../shared/injected-text.ts'
-import { sourced, type Transcript, type TranscriptFormat, unreadable, writeBySource } from '../shared/transcript.ts'
+import {
+  decodeReply,
+  sourced,
+  type Transcript,
+  type TranscriptFormat,
+  unreadable,
+  writeBySource,
+} from '../shared/transcript.ts'
 import { openaiChat } from './index.ts'
 import { outputOf, textsOf, userParts, writeMessages } from './transcript-messages.ts'
 import { protocolId } from './types.ts'
@@ -116,10 +122,8 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
       model: model ?? list.model,
       ...(replyId && { replyId }),
     }
-    const decoder = openaiChat.decoder(origin, { callId: freeId })
     const choice = { index: 0, message: assistantMessage(value, at), finish_reason: finish }
-    const events = openaiChat.split({ choices: [choice] }).flatMap((chunk) => decoder.push(chunk))
-    const read = fold([...events, ...decoder.end()], origin).reply
+    const read = decodeReply(openaiChat, openaiChat.split({ choices: [choice] }), origin, freeId)
     asked.unshift(callsOf(read).map(({ alias = '', callId, name }) => ({ alias, callId, name, answered: false })))
     return read
   }

@@ -25,8 +25,8 @@ import {
 } from './decode-items.ts'
 import { numberIn, objectIn, objectsIn, stringIn } from './types.ts'
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...decoding(given, options), items: [], response: {}, terminal: undefined, queued: false }
+export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
+  const state: State = { ...decoding(origin, options), items: [], response: {}, terminal: undefined, queued: false }
   const isDuplicate = duplicates()
   return {
     push(chunk) {
@@ -206,9 +206,9 @@ function duplicates(): (chunk: JsonObject) => boolean {
     const number = chunk.sequence_number
     if (!counts || typeof number !== 'number' || number < 0) return false
     const type = typeof chunk.type === 'string' ? chunk.type : ''
-    const before = seen[number]
+    const previous = seen[number]
     seen[number] = type
-    if (before !== undefined && before !== type) counts = false
-    return counts && before !== undefined
+    if (previous !== undefined && previous !== type) counts = false
+    return counts && previous !== undefined
   }
 }

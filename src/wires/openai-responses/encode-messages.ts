@@ -139,8 +139,8 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
       return { callId, call, output, from, piece: cachedElement(messageItem('user', text), from) }
     }
-    const own = isWrapper ? {} : { piece: cachedElement(answerItem(call, output, result), from) }
-    return { callId, call, output, from, ...own }
+    const element = isWrapper ? {} : { piece: cachedElement(answerItem(call, output, result), from) }
+    return { callId, call, output, from, ...element }
   })
 }
 
@@ -246,13 +246,13 @@ function mark(spans: (readonly CachedElement[])[], index: number): void {
 function joined(pieces: readonly CachedElement[]): CachedElement[] {
   const out: CachedElement[] = []
   for (const piece of pieces) {
-    const before = out.at(-1)
-    const last = before?.value
+    const previous = out.at(-1)
+    const last = previous?.value
     const { role } = piece.value
     if (last && (role === 'user' || role === 'assistant') && last.role === role) {
       const both = { ...last, content: [...contents(last), ...contents(piece.value)] }
       const item = role === 'assistant' ? assistantItem(both, `joined ${out.length}`) : both
-      out[out.length - 1] = cachedElement(item, [...new Set([...before.from, ...piece.from])])
+      out[out.length - 1] = cachedElement(item, [...new Set([...previous.from, ...piece.from])])
     } else out.push(piece)
   }
   return out

@@ -4,7 +4,7 @@ import type { Note } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, SystemMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { emptyResultText, mediaStandIn, summaryLabel, systemLabel } from '../shared/injected-text.ts'
-import { dataUrl, takesMedia } from '../shared/media.ts'
+import { dataUrl, acceptsMedia } from '../shared/media.ts'
 import { cleanText } from '../shared/text.ts'
 import type { Target } from '../wire.ts'
 import type { ReplyScope } from './reply-scope.ts'
@@ -13,7 +13,7 @@ import { answeredKey, isOpenAI, type Item, messageItem, protocolId, typeOf, with
 export function writeSystem(message: SystemMessage, at: string, target: Target, notes: Note[]): Item[] {
   const text = message.parts
     .map((part) => cleanText(part.text, at, notes))
-    .filter((words) => words !== '')
+    .filter((text) => text !== '')
     .join('\n\n')
   if (text === '') return []
   if (target.capabilities.midSystem && !target.quirks.alternate)
@@ -163,7 +163,7 @@ function followsText(part: MediaPart): string {
 
 /** The content part for a medium, or undefined if the target does not support it. */
 function writeMedia(part: MediaPart, patterns: readonly string[], target: Target): JsonObject | undefined {
-  if (!takesMedia(patterns, part.mediaType)) return undefined
+  if (!acceptsMedia(patterns, part.mediaType)) return undefined
   const { data } = part
   const isImage = part.mediaType.startsWith('image/')
   switch (data.kind) {

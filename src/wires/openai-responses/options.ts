@@ -100,7 +100,7 @@ export function toolChoice(
   return fields
 
   function namedChoice(name: string): Json {
-    const tool = context.tools.find((one) => one.name === name)
+    const tool = context.tools.find((candidate) => candidate.name === name)
     if (!takesKinds(target) || (!inNamespace(tool?.namespace?.name, name) && tool?.kind !== 'search')) {
       const type = takesKinds(target) && tool?.kind === 'free-form' ? 'custom' : 'function'
       return { type, name: toWire(name) }
@@ -117,26 +117,26 @@ export function toolChoice(
 const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 export function reasoning(target: Target, notes: Note[]): JsonObject {
-  const asked = target.options.effort
+  const requested = target.options.effort
   const { efforts } = target.capabilities
-  if (asked === undefined) return {}
-  const effort = nearest(asked, efforts)
+  if (requested === undefined) return {}
+  const effort = nearest(requested, efforts)
   if (effort === undefined) {
-    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model has no efforts' })
+    notes.push({ kind: 'dropped', what: `effort ${requested}`, why: 'the model has no efforts' })
     return {}
   }
-  if (effort !== asked) {
+  if (effort !== requested) {
     const why = `the model supports ${efforts.join(', ')}`
-    notes.push({ kind: 'changed', what: `effort ${asked} to ${effort}`, why, rule: 'C17' })
+    notes.push({ kind: 'changed', what: `effort ${requested} to ${effort}`, why, rule: 'C17' })
   }
   return { reasoning: { effort } }
 }
 
-function nearest(asked: Effort, known: readonly Effort[]): Effort | undefined {
+function nearest(requested: Effort, known: readonly Effort[]): Effort | undefined {
   // `none` is not the same as little: it comes last among equals.
   const far = (effort: Effort) =>
-    Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(asked)) +
-    (effort === 'none' && asked !== 'none' ? 0.5 : 0)
+    Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(requested)) +
+    (effort === 'none' && requested !== 'none' ? 0.5 : 0)
   return known.toSorted((a, b) => far(a) - far(b))[0]
 }
 
@@ -225,9 +225,9 @@ export function readServerTool(tool: JsonObject): ServerTool | undefined {
 
 /** Each tool once; the last declaration of a name applies. */
 export function readTools(body: JsonObject, items: readonly Item[], notes: Note[]): ToolSpec[] {
-  const own = objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
+  const declared = objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
   const added = toolsInItems(items, notes)
-  return added.length === 0 ? own : [...new Map([...own, ...added].map((tool) => [tool.name, tool])).values()]
+  return added.length === 0 ? declared : [...new Map([...declared, ...added].map((tool) => [tool.name, tool])).values()]
 }
 
 /** The tools that items add. */
@@ -260,9 +260,9 @@ function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
     return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
   }
   if (name !== undefined && tool.type === 'namespace') {
-    const inside = objectsIn(tool, 'tools').flatMap((one, i) => readTool(one, `${at}.tools[${i}]`, notes))
+    const inside = objectsIn(tool, 'tools').flatMap((inner, i) => readTool(inner, `${at}.tools[${i}]`, notes))
     const namespace = { name, ...described }
-    return inside.map((one) => ({ ...one, name: namespacedName(name, one.name), namespace }))
+    return inside.map((spec) => ({ ...spec, name: namespacedName(name, spec.name), namespace }))
   }
   notes.push({ kind: 'dropped', what: `tool of type ${String(tool.type)}`, why: 'only the provider can run it', at })
   return []

@@ -86,8 +86,8 @@ function readContent(content: JsonObject): Part {
 
 /** Open models show their reasoning in `content`; the others provide a summary at most. */
 function readReasoning(item: Item): ReasoningPart {
-  const words = objectsIn(item, 'content')
-  if (words.length > 0) return { type: 'reasoning', text: words.map((word) => stringIn(word, 'text') ?? '').join('') }
+  const text = objectsIn(item, 'content')
+  if (text.length > 0) return { type: 'reasoning', text: text.map((word) => stringIn(word, 'text') ?? '').join('') }
   const summary = objectsIn(item, 'summary').map((part) => stringIn(part, 'text') ?? '')
   return { type: 'reasoning', text: summary.join('\n\n'), hidden: true }
 }

@@ -148,14 +148,14 @@ function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scop
   const { quirks, model } = scope.target
   const { content, encrypted_content: cipher, status: _, ...others } = clean
   const rest = { ...others, summary: others.summary ?? [] }
-  const own = typeof cipher === 'string' && cipher !== '' && sameModel(reply.origin.model, model)
+  const isReadable = typeof cipher === 'string' && cipher !== '' && sameModel(reply.origin.model, model)
   const echoed =
     quirks.echoReasoning === 'always' ||
     (quirks.echoReasoning === 'tool-turns' && reply.parts.some((part) => part.type === 'tool-call'))
   if (echoed && objectsIn(item, 'content').length > 0) {
-    return { item, from, sendable: { ...rest, content, ...(own && { encrypted_content: cipher }) } }
+    return { item, from, sendable: { ...rest, content, ...(isReadable && { encrypted_content: cipher }) } }
   }
-  if (own) return { item, from, sendable: { ...rest, encrypted_content: cipher } }
+  if (isReadable) return { item, from, sendable: { ...rest, encrypted_content: cipher } }
   return { item, from, rule: typeof cipher === 'string' && cipher !== '' ? 'R7' : 'R6' }
 }
 
@@ -341,9 +341,9 @@ function withoutParsed(part: Item): Item {
 }
 
 function noteId(item: Item, at: string, scope: ReplyScope): void {
-  const given = stringIn(item, 'call_id') ?? ''
-  const why = given.length > maxIdLength ? `longer than ${maxIdLength}` : 'empty, or used by an earlier call'
-  scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(given)}`, why, at, rule: 'R12' })
+  const original = stringIn(item, 'call_id') ?? ''
+  const why = original.length > maxIdLength ? `longer than ${maxIdLength}` : 'empty, or used by an earlier call'
+  scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(original)}`, why, at, rule: 'R12' })
 }
 
 function noteName(item: Item, name: Json, at: string, scope: ReplyScope): void {

@@ -200,16 +200,16 @@ export const pairs: Check = (body) => {
   for (const item of body.items) {
     const type = typeOf(item)
     const id = stringIn(item, 'call_id') ?? ''
-    const words = callTypes.get(type)
-    if (words) {
-      open.set(`${words.output} ${id}`, { item, words })
-      seen.add(`${words.output} ${id}`)
+    const kind = callTypes.get(type)
+    if (kind) {
+      open.set(`${kind.output} ${id}`, { item, words: kind })
+      seen.add(`${kind.output} ${id}`)
       continue
     }
-    const asked = [...callTypes.values()].find(({ output }) => output === type)
-    if (!asked) continue
+    const call = [...callTypes.values()].find(({ output }) => output === type)
+    if (!call) continue
     if (!seen.has(`${type} ${id}`) && !hasState(body)) {
-      issues.push(invalid('R2', `No tool call found for ${asked.name} output with call_id ${id}.`, 'input'))
+      issues.push(invalid('R2', `No tool call found for ${call.name} output with call_id ${id}.`, 'input'))
     }
     open.delete(`${type} ${id}`)
   }

@@ -223,16 +223,16 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /** C17, in this wire's form. */
 export const effort: Check = ({ model, fields }) => {
-  const asked = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
-  if (typeof asked !== 'string') return []
-  if (!efforts.includes(asked)) return [wrongValue('C17', 'reasoning.effort', asked, efforts)]
+  const effort = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
+  if (typeof effort !== 'string') return []
+  if (!efforts.includes(effort)) return [wrongValue('C17', 'reasoning.effort', effort, efforts)]
   if (answersAtOnce(model)) {
     const text = "Unsupported parameter: 'reasoning.effort' is not supported with this model."
     return [invalid('C17', text, 'reasoning.effort', 'unsupported_parameter')]
   }
   const known = knownEfforts(model)
-  if (!known || known.includes(asked)) return []
-  const text = `Unsupported value: '${asked}' is not supported with the '${model}' model. Supported values are: ${listed(known)}.`
+  if (!known || known.includes(effort)) return []
+  const text = `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${listed(known)}.`
   return [invalid('C17', text, 'reasoning.effort', 'unsupported_value')]
 }
 
@@ -249,15 +249,15 @@ function knownEfforts(model: string): string[] | undefined {
 
 /** C16: a model that reasons accepts no sampling options. From 5.1 to 5.5 it reasons only on request. */
 export const sampling: Check = ({ model, fields }) => {
-  const asked = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
-  if (!isReasoning(model) || !reasons(model, asked)) return []
+  const effort = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
+  if (!isReasoning(model) || !reasons(model, effort)) return []
   return ['temperature', 'top_p']
     .filter((name) => typeof fields[name] === 'number' && fields[name] !== 1)
     .map((name) => invalid('C16', `Unsupported parameter: '${name}' is not supported with this model.`, name))
 }
 
-function reasons(model: string, asked: Json | undefined): boolean {
-  if (typeof asked === 'string') return asked !== 'none'
+function reasons(model: string, effort: Json | undefined): boolean {
+  if (typeof effort === 'string') return effort !== 'none'
   const v = openaiVersion(model) ?? 0
   return isOSeries(model) || v < 5.1 || v >= 5.6
 }

@@ -62,7 +62,7 @@ function handleItems(
 ): Json {
   const { method, body, seed, query } = visit
   if (item !== undefined) {
-    const at = conversation.items.findIndex((one) => one.id === item)
+    const at = conversation.items.findIndex((candidate) => candidate.id === item)
     const found = conversation.items[at]
     if (!found) throw openaiRefusal(404, `Item with id '${item}' not found.`)
     if (method !== 'DELETE') return found
@@ -152,7 +152,7 @@ export function requestedCompaction(incoming: Incoming, items: readonly JsonObje
 
 /** The input has grown past `compact_threshold`, and there is something to compact. */
 export function autoCompaction(incoming: Incoming, body: JsonObject): MadeCompaction | undefined {
-  const setting = objectsIn(body.context_management).find((one) => one.type === 'compaction')
+  const setting = objectsIn(body.context_management).find((edit) => edit.type === 'compaction')
   const threshold = setting?.compact_threshold
   if (typeof threshold !== 'number') return undefined
   if (promptTokens(promptOf(body), incoming.count) < threshold) return undefined

@@ -142,7 +142,7 @@ function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
   const { body, provider, owner, now } = incoming
   const prior = priorItems(stores, incoming)
   const known = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
-  const own = ownItems(body).map((item): JsonObject => {
+  const items = ownItems(body).map((item): JsonObject => {
     const { id } = item
     if (typeof id === 'string' && known.has(id)) {
       throw openaiRefusal(
@@ -160,7 +160,7 @@ function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
     }
     return item
   })
-  return [...prior, ...own]
+  return [...prior, ...items]
 }
 
 function priorItems(stores: Stores, incoming: Incoming): JsonObject[] {

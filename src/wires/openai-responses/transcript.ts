@@ -107,11 +107,11 @@ interface Group {
 
 export function readGroups(items: readonly SourcedItem[]): Group[] {
   const groups: Group[] = []
-  const book = callRegistry()
+  const registry = callRegistry()
   for (let start = 0; start < items.length;) {
     const first = items[start] as SourcedItem
     const end = isReplied(first) ? endOfReply(items, start) : start + 1
-    groups.push({ message: readMessage(items.slice(start, end), first, book), start, end })
+    groups.push({ message: readMessage(items.slice(start, end), first, registry), start, end })
     start = end
   }
   return groups
@@ -127,18 +127,18 @@ function endOfReply(items: readonly SourcedItem[], start: number): number {
   return end
 }
 
-function readMessage(items: readonly SourcedItem[], first: SourcedItem, book: CallRegistry): Message {
+function readMessage(items: readonly SourcedItem[], first: SourcedItem, registry: CallRegistry): Message {
   const { item, origin, message } = first
   if (message) return message
   switch (sideOf(item)) {
     case 'assistant':
       return readReply(
-        items.map((one) => one.item),
+        items.map((entry) => entry.item),
         items.at(-1)?.origin ?? origin,
-        book,
+        registry,
       )
     case 'tool':
-      return readOutput(item, origin, book)
+      return readOutput(item, origin, registry)
     case 'system':
       return { role: 'system', parts: textsOf(item) }
     case 'user':
@@ -157,25 +157,25 @@ function sideOf(item: Item): Message['role'] {
   return clientItemTypes.has(type) ? 'user' : 'assistant'
 }
 
-function readReply(native: Item[], origin: Origin, book: CallRegistry): Reply {
-  book.turn()
+function readReply(native: Item[], origin: Origin, registry: CallRegistry): Reply {
+  registry.turn()
   const toolName = (name: string) => name
   const parts = native.flatMap((item, from): Part[] =>
-    readItem(item, from, { callId: (alias, name) => book.register(alias, name, from), toolName }),
+    readItem(item, from, { callId: (alias, name) => registry.register(alias, name, from), toolName }),
   )
   const calls = parts.some((part) => part.type === 'tool-call')
   return { role: 'assistant', parts, native, origin, stop: { reason: calls ? 'tool-calls' : 'done' } }
 }
 
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
-function readOutput(item: Item, origin: Origin, book: CallRegistry): ToolMessage {
+function readOutput(item: Item, origin: Origin, registry: CallRegistry): ToolMessage {
   const alias = stringIn(item, 'call_id')
   const found = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
   const name = found ? searchName : stringIn(item, 'name')
   const output: ToolResultPart['output'] = found
     ? [{ type: 'text', text: JSON.stringify(found) }]
     : outputParts(item, origin)
-  const calls = book.answerItem(alias, name)
+  const calls = registry.answerItem(alias, name)
   const answered = calls.length > 0 ? calls : [{ callId: alias ?? 'call', name: name ?? 'unknown' }]
   const results = answered.map((call): ToolResultPart => {
     return { type: 'tool-result', callId: call.callId, name: call.name, output, ...(found && { value: found }) }
@@ -195,7 +195,9 @@ function wrappedShares(output: Json | undefined, count: number): string[] | unde
   try {
     const list = JSON.parse(output) as Json
     if (!Array.isArray(list) || list.length !== count) return undefined
-    const shares = list.flatMap((one) => (isObject(one) ? [stringIn(one, 'output') ?? JSON.stringify(one)] : []))
+    const shares = list.flatMap((output) =>
+      isObject(output) ? [stringIn(output, 'output') ?? JSON.stringify(output)] : [],
+    )
     return shares.length === count ? shares : undefined
   } catch {
     return undefined

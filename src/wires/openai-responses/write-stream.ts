@@ -36,10 +36,10 @@ export function writer(profile: StreamProfile): StreamWriter {
     close: (part) => closePart(state, part),
   })
   return {
-    push(one) {
-      state.fold.push(one)
-      const first = one.type === 'part-start' ? begin(state) : []
-      return [...first, ...parts.push(one)]
+    push(replyEvent) {
+      state.fold.push(replyEvent)
+      const first = replyEvent.type === 'part-start' ? begin(state) : []
+      return [...first, ...parts.push(replyEvent)]
     },
     end() {
       const events = [...begin(state), ...parts.end(), ...closeMessage(state)]

@@ -78,10 +78,10 @@ export function stopAllBlocks<Block extends JsonObject>(state: BlockStream<Block
 
 function endServerTool<Block>(state: BlockStream<Block>, block: Block): void {
   const result = state.dialect.serverResult(block)
-  const asked = result && state.waiting.get(result.id)
-  if (!asked) return
+  const pending = result && state.waiting.get(result.id)
+  if (!pending) return
   state.waiting.delete(result.id)
-  endPart(state, asked.index, { ...asked.part, output: result.output })
+  endPart(state, pending.index, { ...pending.part, output: result.output })
 }
 
 function wholeCall<Block>(

@@ -129,7 +129,7 @@ function addList(pieces: readonly CachedElement[], draft: Draft): void {
     for (let next = cached && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
       add(',', draft)
       const shift = draft.size - start
-      texts = texts.concat(next.written.texts.map((one) => moved(one, shift)))
+      texts = texts.concat(next.written.texts.map((text) => moved(text, shift)))
       addCached(next.written, draft)
       span = pieces.slice(at, at + span.length + next.pieces.length)
     }
@@ -231,12 +231,12 @@ function textsOf(written: readonly Written[]): EarlierTexts {
       for (let i = at; i < written.length; i++) {
         const { bytes, texts } = written[i] as Written
         for (let j = from; j < texts.length; j++) {
-          const one = texts[j] as PlacedText
+          const candidate = texts[j] as PlacedText
           if (reach-- === 0) return undefined
-          if (one.text !== text) continue
+          if (candidate.text !== text) continue
           at = i
           atText = j + 1
-          return { bytes, start: one.start, end: one.end }
+          return { bytes, start: candidate.start, end: candidate.end }
         }
         from = 0
       }

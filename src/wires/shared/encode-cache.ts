@@ -76,16 +76,16 @@ export function encodeCache<L extends Lookups>(
     lookups: Object.fromEntries(remembering) as L,
     cached(message, index, write) {
       const place = context.places?.[index] ?? index
-      const before = entries[index]
-      if (before?.message === message && before.place === place && isCurrent(before.dependencies, lookups)) {
-        for (const note of before.notes) notes.push(note)
-        return before.written as ReturnType<typeof write>
+      const entry = entries[index]
+      if (entry?.message === message && entry.place === place && isCurrent(entry.dependencies, lookups)) {
+        for (const note of entry.notes) notes.push(note)
+        return entry.written as ReturnType<typeof write>
       }
       isWriting = true
       const first = notes.length
       const written = write(message, placeOf(context, index), index)
-      const own = notes.length > first ? notes.slice(first) : none
-      entries[index] = { message, place, dependencies, notes: own, written }
+      const added = notes.length > first ? notes.slice(first) : none
+      entries[index] = { message, place, dependencies, notes: added, written }
       isWriting = false
       dependencies = none
       return written

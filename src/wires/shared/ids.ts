@@ -72,9 +72,9 @@ function addIds(state: Ids, message: Message, at: number, grammar: IdGrammar, re
 
 function derivedId(reply: Reply, index: number, callId: string, grammar: IdGrammar): string {
   const derived = derivedIds(reply, grammar)
-  let own = derived[index]
-  if (own?.of !== callId) derived[index] = own = { of: callId, id: hashedId(callId, grammar) }
-  return own.id
+  let known = derived[index]
+  if (known?.of !== callId) derived[index] = known = { of: callId, id: hashedId(callId, grammar) }
+  return known.id
 }
 
 function freeId(callId: string, derived: string, taken: ReadonlySet<string>, grammar: IdGrammar): string {

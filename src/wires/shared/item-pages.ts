@@ -36,8 +36,8 @@ const usualLimit = 20
 const highestLimit = 100
 
 function limitOf(query: URLSearchParams): number {
-  const given = query.get('limit')
-  const limit = given === null ? usualLimit : Number(given)
+  const requested = query.get('limit')
+  const limit = requested === null ? usualLimit : Number(requested)
   if (!Number.isInteger(limit)) {
     const message = `Invalid type for 'limit': expected an integer, but got a string instead.`
     throw openaiRefusal(400, message, { param: 'limit', code: 'invalid_type' })

@@ -3,7 +3,7 @@
 import type { MediaPart } from '../../core/message.ts'
 
 /** Whether one of the patterns (`image/png`, `image/*`) matches the media type. */
-export function takesMedia(patterns: readonly string[], mediaType: string): boolean {
+export function acceptsMedia(patterns: readonly string[], mediaType: string): boolean {
   return patterns.some((pattern) =>
     pattern.endsWith('/*') ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType,
   )

@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /** The supported effort nearest to the requested one; the higher one of two equally near. */
-export function nearestEffort(asked: Effort, knows: readonly Effort[]): Effort | undefined {
-  const distance = (effort: Effort) => Math.abs(ladder.indexOf(effort) - ladder.indexOf(asked))
-  return knows.toSorted((a, b) => distance(a) - distance(b) || ladder.indexOf(b) - ladder.indexOf(a))[0]
+export function nearestEffort(requested: Effort, supported: readonly Effort[]): Effort | undefined {
+  const distance = (effort: Effort) => Math.abs(ladder.indexOf(effort) - ladder.indexOf(requested))
+  return supported.toSorted((a, b) => distance(a) - distance(b) || ladder.indexOf(b) - ladder.indexOf(a))[0]
 }
 
 /** `extra` over the body: objects are merged, everything else is replaced. */

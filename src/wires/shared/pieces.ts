@@ -21,7 +21,7 @@ import { ByCall, continuedState } from './continued.ts'
 import { encodeCache, type Cached } from './encode-cache.ts'
 import { requestIds, type IdGrammar } from './ids.ts'
 import { malformedInput, mediaStandIn, summaryLabel, systemLabel } from './injected-text.ts'
-import { mediaFromUrl, takesMedia } from './media.ts'
+import { mediaFromUrl, acceptsMedia } from './media.ts'
 import { mapNames, type NameMap } from './names.ts'
 import { isReplayable } from './replayable.ts'
 import { serverToolText } from './server-tool-text.ts'
@@ -67,11 +67,11 @@ export function writingFor(form: Form, context: Context, target: Target, keepTho
   const names = mapNames(context, form.names.pattern, form.names.length, notes)
   const replayed = (reply: Reply) => isReplayable(reply, form.id, target)
   const wireId = requestIds(context, target, form.id, form.ids(target), replayed)
-  const asked = callsIn(context, form, target, replayed)
+  const calls = callsIn(context, form, target, replayed)
   const asks = {
     wireId,
-    isIdless: (callId: string) => asked.get(callId)?.idless === true,
-    nameOf: (callId: string) => asked.get(callId)?.name,
+    isIdless: (callId: string) => calls.get(callId)?.idless === true,
+    nameOf: (callId: string) => calls.get(callId)?.name,
     toWire: names.toWire,
   }
   const { lookups, cached } = encodeCache(context, target, `${form.id} ${keepThoughts}`, asks, notes)
@@ -237,15 +237,15 @@ function summaryPieces(part: CompactionPart, at: string, write: Writing): JsonOb
 }
 
 function ownPieces(part: OpaquePart, at: string, { form, notes }: Writing): JsonObject[] {
-  const own = form.own(part)
-  if (own) return [own]
+  const piece = form.own(part)
+  if (piece) return [piece]
   notes.push({ kind: 'dropped', what: part.kind, why: 'the wire has no field for it', at })
   return []
 }
 
 /** Media, or a line of text in place of what cannot be sent. */
 function mediaPiece(part: MediaPart, at: string, { form, target, notes }: Writing): JsonObject {
-  const written = takesMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
+  const written = acceptsMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
   if (written) return written
   const why = part.data.kind === 'file' ? 'the file is stored at another provider' : 'the model does not support it'
   notes.push({ kind: 'changed', what: `${part.mediaType} to a line of text`, why, at })
@@ -283,7 +283,7 @@ export function resultPieces(part: ToolResultPart, at: string, write: Writing): 
       continue
     }
     const written = mediaPiece(output, at, write)
-    if (isText(written) || takesMedia(target.capabilities.resultMedia, output.mediaType)) {
+    if (isText(written) || acceptsMedia(target.capabilities.resultMedia, output.mediaType)) {
       inside.push(written)
       continue
     }

@@ -17,8 +17,8 @@ export function refused(rule: string, about: string, change: RefusedCheck['chang
 /** These fields replace those of the body; undefined removes one. */
 export function put(fields: Record<string, Json | undefined>): RefusedCheck['change'] {
   return (body) => {
-    const given = { ...body, ...fields }
-    return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, Json] => entry[1] !== undefined))
+    const merged = { ...body, ...fields }
+    return Object.fromEntries(Object.entries(merged).filter((entry): entry is [string, Json] => entry[1] !== undefined))
   }
 }
 

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 /** Each finds a field, or the path to one (checked 2026-11). */
-const words: readonly RegExp[] = [
+const patterns: readonly RegExp[] = [
   // OpenAI: Unknown parameter: 'input[1].x'.
   /Unknown parameter: '([^']+)'/g,
   // Anthropic and every other server that checks with pydantic: messages.1.content.0.text.x: Extra inputs are not permitted
@@ -28,7 +28,7 @@ const essential: ReadonlySet<string> = new Set(
 )
 
 export function refusedFields(message: string): string[] {
-  const fields = words.flatMap((pattern) => [...message.matchAll(pattern)].map(([, path = '']) => lastStep(path)))
+  const fields = patterns.flatMap((pattern) => [...message.matchAll(pattern)].map(([, path = '']) => lastStep(path)))
   return [...new Set(fields)].filter((field) => field !== '' && !essential.has(field))
 }
 

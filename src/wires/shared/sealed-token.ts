@@ -23,8 +23,8 @@ const known = new WeakMap<object, boolean>()
 
 /** Whether there is a token anywhere in supposed provider data. */
 export function holdsToken(native: readonly Json[]): boolean {
-  const before = known.get(native)
-  if (before !== undefined) return before
+  const cached = known.get(native)
+  if (cached !== undefined) return cached
   const found = native.some(holds)
   known.set(native, found)
   return found

@@ -54,22 +54,22 @@ export function withSources(reply: Reply, at: string, notes: Note[]): Reply {
 function collect(value: Json, outer: string | undefined, sources: Map<string, string | undefined>): boolean {
   if (Array.isArray(value)) return value.map((item) => collect(item, outer, sources)).includes(true)
   if (!isObject(value)) return false
-  const own = firstText(value, ['title', 'document_title', 'filename', 'file_name'])
+  const title = firstText(value, ['title', 'document_title', 'filename', 'file_name'])
   const address = firstText(value, ['url', 'uri'])
   if (address !== undefined) {
-    sources.set(address, own ?? outer ?? sources.get(address))
+    sources.set(address, title ?? outer ?? sources.get(address))
     return true
   }
   if (
     collect(
       Object.values(value).map((inner) => inner ?? null),
-      own ?? outer,
+      title ?? outer,
       sources,
     )
   )
     return true
-  if (own !== undefined) sources.set(own, undefined)
-  return own !== undefined
+  if (title !== undefined) sources.set(title, undefined)
+  return title !== undefined
 }
 
 function firstText(value: JsonObject, fields: readonly string[]): string | undefined {

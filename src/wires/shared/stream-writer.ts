@@ -85,18 +85,18 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
         queue.push(event.index)
         pending.set(event.index, { part: event.part, text, unwritten: text, ended: false })
       } else if (event.type === 'part-delta') {
-        const one = pending.get(event.index)
-        if (!one) return advance()
-        one.text += event.text
-        one.unwritten += event.text
+        const entry = pending.get(event.index)
+        if (!entry) return advance()
+        entry.text += event.text
+        entry.unwritten += event.text
       } else if (event.type === 'part-end') {
-        const one = pending.get(event.index)
-        if (one) close(one, event.part)
+        const entry = pending.get(event.index)
+        if (entry) close(entry, event.part)
       } else return []
       return advance()
     },
     end() {
-      for (const one of pending.values()) one.ended = true
+      for (const entry of pending.values()) entry.ended = true
       return advance()
     },
   }
@@ -105,14 +105,14 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
     const out: Json[] = []
     for (;;) {
       const [index] = queue
-      const one = index === undefined ? undefined : pending.get(index)
-      if (index === undefined || !one) return out
-      if (!isOpen) out.push(...writer.open(one.part))
+      const entry = index === undefined ? undefined : pending.get(index)
+      if (index === undefined || !entry) return out
+      if (!isOpen) out.push(...writer.open(entry.part))
       isOpen = true
-      if (one.unwritten !== '') out.push(...writer.more(one.part, one.unwritten))
-      one.unwritten = ''
-      if (!one.ended) return out
-      out.push(...writer.close(one.part))
+      if (entry.unwritten !== '') out.push(...writer.more(entry.part, entry.unwritten))
+      entry.unwritten = ''
+      if (!entry.ended) return out
+      out.push(...writer.close(entry.part))
       isOpen = false
       queue.shift()
       pending.delete(index)
@@ -120,12 +120,12 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
   }
 }
 
-function close(one: Pending, part: Part): void {
-  const whole = wholeText(part, one.text)
-  one.unwritten += whole.slice(one.text.length)
-  one.part = part
-  one.text = whole
-  one.ended = true
+function close(entry: Pending, part: Part): void {
+  const whole = wholeText(part, entry.text)
+  entry.unwritten += whole.slice(entry.text.length)
+  entry.part = part
+  entry.text = whole
+  entry.ended = true
 }
 
 /** The initial content of a part. */

@@ -5,8 +5,10 @@
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { badInput, type SynapseError } from '../../core/error.ts'
+import { fold } from '../../core/fold.ts'
 import type { Json } from '../../core/json.ts'
-import type { Message, Source, TextPart } from '../../core/message.ts'
+import type { Message, Origin, Reply, Source, TextPart } from '../../core/message.ts'
+import type { DecoderOptions, Wire } from '../wire.ts'
 
 export interface Transcript {
   messages: Message[]
@@ -28,6 +30,17 @@ export interface TranscriptFormat {
 /** The error for JSON that is not in the expected format; `path` as in `$.messages[3].content`. */
 export function unreadable(format: string, path: string, expected: string): SynapseError {
   return badInput(`This is not a readable ${format} transcript: ${path} should be ${expected}.`)
+}
+
+/** A reply from the chunks of its wire, read by the wire's own decoder. */
+export function decodeReply(
+  wire: Wire,
+  chunks: readonly Json[],
+  origin: Origin,
+  callId: NonNullable<DecoderOptions['callId']>,
+): Reply {
+  const decoder = wire.decoder(origin, { callId })
+  return fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin).reply
 }
 
 /** Marks the messages that were made from one original message. */

@@ -108,9 +108,9 @@ export function wireList<Item, Value extends JsonObject>(
   const pieces: CachedElement[] = []
   for (let index = 0; index < turns.length; index++) {
     const turn = turns[index] as Turn<Item>
-    const own = (turn.pieces ??= elements(write(turn), fromOf(turn)))
-    if (own.length === 1) pieces.push(own[0] as CachedElement)
-    else pieces.push(...own)
+    const written = (turn.pieces ??= elements(write(turn), fromOf(turn)))
+    if (written.length === 1) pieces.push(written[0] as CachedElement)
+    else pieces.push(...written)
   }
   return cachedList(pieces) as Value[]
 }

@@ -54,7 +54,7 @@ export interface SchemaDialect {
   maxNodes: number
 }
 
-function words(list: string): ReadonlySet<string> {
+function keywords(list: string): ReadonlySet<string> {
   return new Set(list.split(' '))
 }
 
@@ -64,7 +64,7 @@ const usual = { rootDescription: true, maxDepth: 32, maxNodes: 2000 }
 const anthropic: SchemaDialect = {
   reader: 'Anthropic',
   rule: 'R-24',
-  keywords: { except: words('definitions additionalItems') },
+  keywords: { except: keywords('definitions additionalItems') },
   rootUnions: false,
   rootProperties: false,
   tuples: 'prefixItems',
@@ -77,7 +77,7 @@ const anthropic: SchemaDialect = {
 const openai: SchemaDialect = {
   reader: 'OpenAI',
   rule: 'tool-schema',
-  keywords: { except: words('prefixItems additionalItems') },
+  keywords: { except: keywords('prefixItems additionalItems') },
   rootUnions: false,
   rootProperties: true,
   tuples: 'array',
@@ -96,7 +96,7 @@ const gemini: SchemaDialect = {
   reader: 'Gemini',
   rule: 'G-12',
   keywords: {
-    only: words(
+    only: keywords(
       '$id $anchor $ref $defs type format title description enum items prefixItems minItems maxItems minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering',
     ),
   },
@@ -104,12 +104,12 @@ const gemini: SchemaDialect = {
   rootProperties: false,
   tuples: 'prefixItems',
   refs: 'keep',
-  refSiblings: words('$ref description'),
+  refSiblings: keywords('$ref description'),
   endingLoops: true,
   booleans: false,
   // An empty list caused a 400 on Interactions.
   emptyRequired: false,
-  enumTypes: words('string number'),
+  enumTypes: keywords('string number'),
   ...usual,
 }
 
@@ -117,7 +117,7 @@ const gemini: SchemaDialect = {
 const mistral: SchemaDialect = {
   reader: 'Mistral',
   rule: 'T-13',
-  keywords: { except: words('$schema $id $anchor prefixItems additionalItems') },
+  keywords: { except: keywords('$schema $id $anchor prefixItems additionalItems') },
   rootUnions: false,
   rootProperties: false,
   tuples: 'array',
@@ -131,7 +131,7 @@ const mistral: SchemaDialect = {
 const ollama: SchemaDialect = {
   reader: 'Ollama',
   rule: 'O-8',
-  keywords: { only: words('type items description enum anyOf properties required') },
+  keywords: { only: keywords('type items description enum anyOf properties required') },
   rootUnions: false,
   rootProperties: true,
   tuples: 'array',
@@ -146,12 +146,12 @@ const ollama: SchemaDialect = {
 const moonshot: SchemaDialect = {
   ...compatible,
   reader: 'Moonshot',
-  keywords: { except: words('$schema $id $anchor oneOf allOf const not prefixItems additionalItems') },
+  keywords: { except: keywords('$schema $id $anchor oneOf allOf const not prefixItems additionalItems') },
   refs: 'inline',
   booleans: false,
   typeNeeded: true,
   typedChoices: true,
-  enumTypes: words('string number boolean'),
+  enumTypes: keywords('string number boolean'),
 }
 
 const fireworks: SchemaDialect = { ...moonshot, reader: 'Fireworks', rule: 'tool-schema' }
@@ -161,11 +161,11 @@ const llama: SchemaDialect = {
   ...compatible,
   reader: 'llama.cpp',
   keywords: {
-    only: words(
+    only: keywords(
       '$defs $ref type format title description enum const items minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern anyOf oneOf allOf properties additionalProperties required default',
     ),
   },
-  refSiblings: words('$ref description title default'),
+  refSiblings: keywords('$ref description title default'),
   booleans: false,
   typeNeeded: true,
 }
@@ -201,11 +201,11 @@ export const answerDialects = {
     ...anthropic,
     reader: 'a structured answer',
     keywords: {
-      except: words(
+      except: keywords(
         'definitions additionalItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems minProperties maxProperties',
       ),
     },
-    formats: words('date-time time date duration email hostname uri ipv4 ipv6 uuid'),
+    formats: keywords('date-time time date duration email hostname uri ipv4 ipv6 uuid'),
     closedObjects: true,
     mostMinItems: 1,
   },
@@ -221,18 +221,18 @@ export const answerDialects = {
     reader: 'a structured answer',
     rootProperties: false,
     keywords: {
-      only: words('type anyOf properties required items enum const format title description additionalProperties'),
+      only: keywords('type anyOf properties required items enum const format title description additionalProperties'),
     },
     refs: 'inline',
     requiredNeeded: true,
-    formats: words('date-time date time uuid'),
+    formats: keywords('date-time date time uuid'),
   },
   /** Hosts that have refused bounds on lists. */
   bounded: {
     ...compatible,
     reader: 'a structured answer',
     rootProperties: false,
-    keywords: { except: words('prefixItems additionalItems minItems maxItems') },
+    keywords: { except: keywords('prefixItems additionalItems minItems maxItems') },
   },
   compatible: { ...compatible, reader: 'a structured answer', rootProperties: false },
 } satisfies Record<string, SchemaDialect>

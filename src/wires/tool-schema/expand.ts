@@ -15,8 +15,8 @@ export interface Expanded {
  * Follows `$ref` until there is none. A recursive definition, or one that would make the schema too large, is described
  * in words.
  */
-export function expand(given: JsonObject, work: Work, at: Place): Expanded {
-  let schema = given
+export function expand(original: JsonObject, work: Work, at: Place): Expanded {
+  let schema = original
   let place = at
   while (typeof schema.$ref === 'string') {
     const { $ref: ref, ...siblings } = schema
@@ -61,8 +61,8 @@ function outlineOf(target: Json): JsonObject {
 }
 
 /** The schema with its `allOf` merged in. */
-export function merged(given: JsonObject, work: Work, at: Place): Expanded {
-  let schema = given
+export function merged(original: JsonObject, work: Work, at: Place): Expanded {
+  let schema = original
   let place = at
   while (Array.isArray(schema.allOf)) {
     const { allOf, ...rest } = schema

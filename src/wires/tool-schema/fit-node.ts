@@ -27,24 +27,24 @@ export interface Place {
   depth: number
 }
 
-export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolean {
+export function fitNode(original: Json, work: Work, at: Place): JsonObject | boolean {
   const { dialect, changes } = work
   work.nodes++
-  if (typeof given === 'boolean') {
-    if (dialect.booleans) return given
+  if (typeof original === 'boolean') {
+    if (dialect.booleans) return original
     changes.add('boolean schema')
-    return withType(given ? {} : { description: '(must not be given)' }, work)
+    return withType(original ? {} : { description: '(must not be given)' }, work)
   }
-  const fixed = repair(objectIn(given))
+  const fixed = repair(objectIn(original))
   for (const change of fixed.changes) changes.add(change)
-  if (!isObject(given)) changes.add('a schema that is none')
+  if (!isObject(original)) changes.add('a schema that is none')
   if (at.depth > dialect.maxDepth && holdsSchemas(fixed.schema)) return inWords(fixed.schema, work)
   const reference = allowedRef(fixed.schema, work)
   if (reference) return reference
   const whole = expand(fixed.schema, work, at)
   const flat = reads(dialect, 'allOf') ? whole : merged(whole.schema, work, whole.place)
   const schema = typedChoices(flat.schema, work, flat.place)
-  return withType(keywords(schema, work, flat.place, fixed.words), work)
+  return withType(keywords(schema, work, flat.place, fixed.sentences), work)
 }
 
 /** A reference that may stay, with what may be next to it. */
@@ -113,16 +113,16 @@ const annotations = new Set([
 function keywords(schema: JsonObject, work: Work, place: Place, more: readonly string[]): JsonObject {
   const { dialect, changes } = work
   const out: JsonObject = {}
-  const words: string[] = [...more]
+  const sentences: string[] = [...more]
   const inner = (value: Json, step: string) => fitNode(value, work, { ...place, path: step, depth: place.depth + 1 })
   const describe = (keyword: string, value: Json) => {
     changes.add(annotations.has(keyword) || keyword.startsWith('x-') ? `${keyword} left out` : `${keyword} in words`)
-    if (!annotations.has(keyword) && !keyword.startsWith('x-')) words.push(`${keyword}: ${JSON.stringify(value)}`)
+    if (!annotations.has(keyword) && !keyword.startsWith('x-')) sentences.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined || keyword === '$defs' || keyword === 'definitions') continue
     if (keyword === 'items' || keyword === 'prefixItems' || keyword === 'additionalItems') {
-      writeItems(keyword, schema, out, words, work, (item) => inner(item, `${place.path}[]`))
+      writeItems(keyword, schema, out, sentences, work, (item) => inner(item, `${place.path}[]`))
     } else if (keyword === 'oneOf' && !reads(dialect, 'oneOf') && reads(dialect, 'anyOf')) {
       if (schema.anyOf !== undefined) describe(keyword, value)
       else {
@@ -131,8 +131,8 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
       }
     } else if (keyword === 'const' && !reads(dialect, 'const')) {
       changes.add('const to enum')
-      if (schema.enum === undefined) writeEnum([value], out, words, work)
-    } else if (keyword === 'enum') writeEnum(value as Json[], out, words, work)
+      if (schema.enum === undefined) writeEnum([value], out, sentences, work)
+    } else if (keyword === 'enum') writeEnum(value as Json[], out, sentences, work)
     else if (!reads(dialect, keyword)) describe(keyword, value)
     else if (keyword === 'format' && dialect.formats && !dialect.formats.has(String(value))) describe(keyword, value)
     else if (keyword === 'minItems' && Number(value) > (dialect.mostMinItems ?? Infinity)) describe(keyword, value)
@@ -149,7 +149,7 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
     else if (schemaKeywords.has(keyword)) out[keyword] = inner(value, place.path)
     else out[keyword] = value
   }
-  if (words.length > 0) out.description = sentence(out.description, `(${words.join('; ')})`)
+  if (sentences.length > 0) out.description = sentence(out.description, `(${sentences.join('; ')})`)
   if (dialect.closedObjects && out.type === 'object' && out.additionalProperties !== false) {
     if (out.additionalProperties !== undefined) changes.add('additionalProperties: false')
     out.additionalProperties = false
@@ -171,7 +171,7 @@ function writeItems(
   keyword: string,
   schema: JsonObject,
   out: JsonObject,
-  words: string[],
+  sentences: string[],
   { dialect, changes }: Work,
   fit: (item: Json) => JsonObject | boolean,
 ): void {
@@ -203,7 +203,7 @@ function writeItems(
   const [only] = different
   out.items = different.length === 1 && only !== undefined ? only : different.length === 0 ? {} : { anyOf: different }
   if (rest === false && schema.maxItems === undefined && reads(dialect, 'maxItems')) out.maxItems = members.length
-  words.push(`in this order: ${members.map((member, i) => `${i + 1}. ${nameOf(member)}`).join(', ')}`)
+  sentences.push(`in this order: ${members.map((member, i) => `${i + 1}. ${nameOf(member)}`).join(', ')}`)
 }
 
 function nameOf(member: Json): string {
@@ -217,7 +217,7 @@ function nameOf(member: Json): string {
   return type === undefined ? 'anything' : [type].flat().join(' or ')
 }
 
-function writeEnum(values: Json[], out: JsonObject, words: string[], { dialect, changes }: Work): void {
+function writeEnum(values: Json[], out: JsonObject, sentences: string[], { dialect, changes }: Work): void {
   const { enumTypes } = dialect
   const fitting = enumTypes ? values.filter((value) => enumTypes.has(kindOf(value))) : values
   if (fitting.length === values.length) {
@@ -233,7 +233,7 @@ function writeEnum(values: Json[], out: JsonObject, words: string[], { dialect, 
     return
   }
   changes.add('enum in words')
-  words.push(`one of: ${values.map((value) => JSON.stringify(value)).join(', ')}`)
+  sentences.push(`one of: ${values.map((value) => JSON.stringify(value)).join(', ')}`)
   const kinds = [...new Set(values.map(kindOf))]
   if (out.type === undefined && kinds.length === 1) out.type = kinds[0] ?? null
 }

@@ -17,9 +17,9 @@ export interface FittedTool {
 
 /** The schema of a tool's arguments, and the tool's description with what the schema cannot express. */
 export function fitTool(tool: ToolSpec, dialect: SchemaDialect, at: string, notes: Note[]): FittedTool {
-  const { schema, changes, words } = fitSchema(tool.input ?? noArguments, dialect)
+  const { schema, changes, sentences } = fitSchema(tool.input ?? noArguments, dialect)
   noteChanges(changes, `schema of tool ${JSON.stringify(tool.name)}`, dialect, at, notes)
-  const description = words.length > 0 ? sentence(tool.description, words.join(' ')) : tool.description
+  const description = sentences.length > 0 ? sentence(tool.description, sentences.join(' ')) : tool.description
   return { schema, ...(description !== undefined && { description }) }
 }
 
@@ -49,7 +49,7 @@ export interface Fitted {
    */
   changes: readonly string[]
   /** Sentences for what the schema cannot express. */
-  words: readonly string[]
+  sentences: readonly string[]
 }
 
 const known = new WeakMap<JsonObject, Map<SchemaDialect, Fitted>>()
@@ -57,36 +57,36 @@ const known = new WeakMap<JsonObject, Map<SchemaDialect, Fitted>>()
 export function fitSchema(schema: JsonObject, dialect: SchemaDialect): Fitted {
   const byDialect = known.get(schema) ?? new Map<SchemaDialect, Fitted>()
   known.set(schema, byDialect)
-  const before = byDialect.get(dialect)
-  if (before) return before
+  const cached = byDialect.get(dialect)
+  if (cached) return cached
   const fitted = fitAnew(schema, dialect)
   byDialect.set(dialect, fitted)
   return fitted
 }
 
-function fitAnew(given: JsonObject, dialect: SchemaDialect): Fitted {
-  const work: Work = { root: given, dialect, changes: new Set(), expanded: new Map(), nodes: 0 }
-  const root = rootOf(given, work)
+function fitAnew(original: JsonObject, dialect: SchemaDialect): Fitted {
+  const work: Work = { root: original, dialect, changes: new Set(), expanded: new Map(), nodes: 0 }
+  const root = rootOf(original, work)
   const fitted = fitNode(root, work, { path: '', open: new Map(), depth: 0 })
   const schema: JsonObject = objectIn(fitted)
   if (dialect.rootProperties && !isObject(schema.properties)) schema.properties = {}
-  const words: string[] = []
+  const sentences: string[] = []
   if (!dialect.rootDescription && typeof schema.description === 'string') {
-    words.push(schema.description)
+    sentences.push(schema.description)
     delete schema.description
     work.changes.add('description of the arguments')
   }
-  return { schema: withDefinitions(schema, root, work), changes: [...work.changes].toSorted(), words }
+  return { schema: withDefinitions(schema, root, work), changes: [...work.changes].toSorted(), sentences }
 }
 
 /** The top of a schema as an object schema: references inlined, alternatives flattened, other values wrapped. */
-function rootOf(given: JsonObject, work: Work): JsonObject {
-  if (wantsWrapping(given)) {
+function rootOf(original: JsonObject, work: Work): JsonObject {
+  if (wantsWrapping(original)) {
     work.changes.add(`a value that is not an object as the property "${wrapper}"`)
-    return wrapped(given)
+    return wrapped(original)
   }
   const place = { path: '', open: new Map<string, string>(), depth: 0 }
-  let { schema } = expand(given, work, place)
+  let { schema } = expand(original, work, place)
   const { dialect } = work
   if (schema.type !== 'object') {
     schema = { ...schema, type: 'object' }

@@ -45,13 +45,13 @@ function mergeKeyword(merged: JsonObject, key: string, old: Json, value: Json): 
 function mergeNamed(old: JsonObject, value: JsonObject): JsonObject {
   const named: JsonObject = { ...old }
   for (const [name, schema] of Object.entries(value)) {
-    const before = named[name]
+    const known = named[name]
     named[name] =
-      isObject(before) && isObject(schema)
-        ? mergeSchemas(before, schema)
-        : before === undefined || before === true
+      isObject(known) && isObject(schema)
+        ? mergeSchemas(known, schema)
+        : known === undefined || known === true
           ? schema
-          : before
+          : known
   }
   return named
 }
@@ -69,11 +69,12 @@ function commonTypes(a: readonly Json[], b: readonly Json[]): Json {
 /** An object schema that allows what any of its choices allows, and describes in words how they relate. */
 export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choices: readonly JsonObject[]): JsonObject {
   const { [key]: _, properties, required, ...rest } = schema
-  const own = objectIn(properties)
+  const common = objectIn(properties)
   const variants = new Map<string, Json[]>()
   for (const choice of choices) {
     for (const [name, value] of Object.entries(objectIn(choice.properties))) {
-      if (value !== undefined && !Object.hasOwn(own, name)) variants.set(name, [...(variants.get(name) ?? []), value])
+      if (value !== undefined && !Object.hasOwn(common, name))
+        variants.set(name, [...(variants.get(name) ?? []), value])
     }
   }
   const found = [...variants].map(([name, list]) => [name, eitherOf(list)] as const)
@@ -84,8 +85,8 @@ export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choice
   return {
     ...rest,
     type: 'object',
-    description: sentence(rest.description, choiceInWords(key, own, choices)),
-    properties: { ...own, ...Object.fromEntries(found) },
+    description: sentence(rest.description, choiceInWords(key, common, choices)),
+    properties: { ...common, ...Object.fromEntries(found) },
     ...(needed.length > 0 && { required: needed }),
     ...(closed && rest.additionalProperties === undefined && { additionalProperties: false }),
   }
@@ -107,14 +108,14 @@ function constants({ const: one, enum: many }: JsonObject): Json[] | undefined {
   return Array.isArray(many) ? many : undefined
 }
 
-function choiceInWords(key: 'anyOf' | 'oneOf', own: JsonObject, choices: readonly JsonObject[]): string {
-  const list = choices.map((choice, i) => `(${i + 1}) ${memberInWords(choice, own)}`)
+function choiceInWords(key: 'anyOf' | 'oneOf', common: JsonObject, choices: readonly JsonObject[]): string {
+  const list = choices.map((choice, i) => `(${i + 1}) ${memberInWords(choice, common)}`)
   return `${key === 'oneOf' ? 'Exactly one' : 'At least one'} of these fits: ${list.join('; ')}.`
 }
 
 const described = new Set(['type', 'properties', 'required', 'title', 'description', 'additionalProperties', '$defs'])
 
-function memberInWords(choice: JsonObject, own: JsonObject): string {
+function memberInWords(choice: JsonObject, common: JsonObject): string {
   const properties = objectIn(choice.properties)
   const required = listOf(choice.required ?? []).map(String)
   const clauses: string[] = []
@@ -130,7 +131,7 @@ function memberInWords(choice: JsonObject, own: JsonObject): string {
   if (optional.length > 0) clauses.push(`optional: ${optional.join(', ')}`)
   const narrowed = Object.entries(properties).filter(
     ([name, value]) =>
-      Object.hasOwn(own, name) && isObject(value) && !constants(value) && Object.keys(value).length > 0,
+      Object.hasOwn(common, name) && isObject(value) && !constants(value) && Object.keys(value).length > 0,
   )
   const rest = Object.entries(choice).filter(([key, value]) => value !== undefined && !described.has(key))
   const more = Object.fromEntries(narrowed.length > 0 ? [...rest, ['properties', Object.fromEntries(narrowed)]] : rest)

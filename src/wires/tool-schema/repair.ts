@@ -10,11 +10,11 @@ export interface Repaired {
   /** What was changed, for the note. */
   changes: string[]
   /** What could not be kept as a keyword. */
-  words: string[]
+  sentences: string[]
 }
 
-export function repair(given: JsonObject): Repaired {
-  const done: Repaired = { schema: { ...given }, changes: [], words: [] }
+export function repair(original: JsonObject): Repaired {
+  const done: Repaired = { schema: { ...original }, changes: [], sentences: [] }
   repairType(done)
   repairBounds(done.schema, 'minimum', 'exclusiveMinimum', done.changes)
   repairBounds(done.schema, 'maximum', 'exclusiveMaximum', done.changes)
@@ -24,8 +24,8 @@ export function repair(given: JsonObject): Repaired {
     if (value === undefined || valueComplaint(keyword, value) === undefined) continue
     delete done.schema[keyword]
     done.changes.push(`a value of ${keyword} that is not valid`)
-    if (keyword !== 'enum' || Array.isArray(value)) done.words.push(`${keyword}: ${JSON.stringify(value)}`)
-    else done.words.push(`one of: ${JSON.stringify(value)}`)
+    if (keyword !== 'enum' || Array.isArray(value)) done.sentences.push(`${keyword}: ${JSON.stringify(value)}`)
+    else done.sentences.push(`one of: ${JSON.stringify(value)}`)
   }
   return done
 }
@@ -47,15 +47,15 @@ const otherNames: Record<string, string> = {
   map: 'object',
 }
 
-function repairType({ schema, changes, words }: Repaired): void {
+function repairType({ schema, changes, sentences }: Repaired): void {
   const { type, nullable } = schema
   if (type !== undefined) {
-    const given = Array.isArray(type) ? type : [type]
-    const known = given.map(typeNamed)
+    const listed = Array.isArray(type) ? type : [type]
+    const known = listed.map(typeNamed)
     const types = [...new Set(known.filter((name) => name !== undefined))]
-    if (types.length !== given.length || given.some((name, i) => name !== types[i])) {
-      const odd = given.filter((name, i) => known[i] === undefined && name !== null && name !== '' && name !== 'any')
-      if (odd.length > 0) words.push(`type: ${JSON.stringify(type)}`)
+    if (types.length !== listed.length || listed.some((name, i) => name !== types[i])) {
+      const odd = listed.filter((name, i) => known[i] === undefined && name !== null && name !== '' && name !== 'any')
+      if (odd.length > 0) sentences.push(`type: ${JSON.stringify(type)}`)
       changes.push(`type ${JSON.stringify(type)}`)
       if (types.length === 0) delete schema.type
       else schema.type = types.length === 1 ? (types[0] ?? null) : types
@@ -66,7 +66,7 @@ function repairType({ schema, changes, words }: Repaired): void {
   changes.push('nullable')
   if (nullable !== true) return
   if (typeof schema.type === 'string' && schema.type !== 'null') schema.type = [schema.type, 'null']
-  else if (schema.type === undefined) words.push('may be null')
+  else if (schema.type === undefined) sentences.push('may be null')
   if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum = [...schema.enum, null]
 }
 
@@ -110,11 +110,11 @@ function repairRequired({ schema, changes }: Repaired): void {
 }
 
 /** Keywords with schemas in the wrong form. */
-function repairHolders({ schema, changes, words }: Repaired): void {
+function repairHolders({ schema, changes, sentences }: Repaired): void {
   const drop = (keyword: string, value: Json) => {
     delete schema[keyword]
     changes.push(`a value of ${keyword} that is not valid`)
-    if (value !== null) words.push(`${keyword}: ${JSON.stringify(value)}`)
+    if (value !== null) sentences.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   for (const keyword of ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']) {
     const value = schema[keyword]

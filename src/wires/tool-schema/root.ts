@@ -17,9 +17,9 @@ export const noArguments: JsonObject = { type: 'object', properties: {} }
 export function inputSchemaOf(tool: Pick<ToolSpec, 'name'> & { input?: unknown }): JsonObject {
   if (tool.input === undefined || tool.input === null) return noArguments
   if (isObject(tool.input)) return tool.input
-  const given = Array.isArray(tool.input) ? 'a list' : `a ${typeof tool.input}`
+  const actual = Array.isArray(tool.input) ? 'a list' : `a ${typeof tool.input}`
   throw badInput(
-    `The input schema of tool ${JSON.stringify(tool.name)} is ${given}: give a JSON Schema object, or leave it out.`,
+    `The input schema of tool ${JSON.stringify(tool.name)} is ${actual}: give a JSON Schema object, or leave it out.`,
   )
 }
 

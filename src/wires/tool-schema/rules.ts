@@ -33,8 +33,8 @@ function rootFault(schema: JsonObject): string | undefined {
 }
 
 function wrongRoot(type: Json | undefined): string {
-  const given = typeof type === 'string' ? `"${type}"` : '"None"'
-  return `schema must be a JSON Schema of 'type: "object"', got 'type: ${given}'.`
+  const actual = typeof type === 'string' ? `"${type}"` : '"None"'
+  return `schema must be a JSON Schema of 'type: "object"', got 'type: ${actual}'.`
 }
 
 /** Where an array has no type for its items. */
