@@ -55,25 +55,50 @@ const nothing: Batch = { at: -1, end: 0, next: 0, turns: 0, read: 0, standing: [
 /** How many histories that begin with the same message are cached: two branches, or two policies. */
 const remembered = 2
 
-/** Returns the fold of each turn, in the given order. */
-export function folderFor<T>(folder: Folder<T>): (view: View, foldings: readonly Folding[]) => T[] {
+export interface Folds<T> {
+  /** The fold of each turn, in the given order. */
+  of(view: View, foldings: readonly Folding[]): T[]
+  /** Makes the folds of a long history that has none yet, step by step, so that `of` has little left to do. */
+  ahead(view: View, foldings: readonly Folding[]): Generator<undefined, void, void>
+}
+
+export function folderFor<T>(folder: Folder<T>): Folds<T> {
   const known = new WeakMap<Message, Progress<T>[]>()
 
-  return (view, foldings) => {
-    const [first] = view.messages
-    if (!first || foldings.length === 0) return []
-    const ordered = asDecided(foldings)
+  function keep(first: Message, progress: Progress<T>): void {
     const before = known.get(first) ?? []
-    const { progress, batches } = nearest(before, view, ordered) ?? { progress: fresh<T>(), batches: 0 }
     if (!before.includes(progress)) known.set(first, [progress, ...before].slice(0, remembered))
-    if ((progress.batches[batches - 1]?.end ?? 0) < ordered.length) {
-      goBack(progress, batches)
-      proceed(folder, progress, view, ordered)
-    }
-    if (ordered === foldings) return progress.folded.slice(0, ordered.length)
-    const byStart = new Map<number, T>()
-    for (let i = 0; i < ordered.length; i++) byStart.set(ordered[i]?.turn.start ?? -1, progress.folded[i] as T)
-    return foldings.map((folding) => byStart.get(folding.turn.start) as T)
+  }
+
+  return {
+    of(view, foldings) {
+      const [first] = view.messages
+      if (!first || foldings.length === 0) return []
+      const ordered = asDecided(foldings)
+      const { progress, batches } = nearest(known.get(first) ?? [], view, ordered) ?? {
+        progress: fresh<T>(),
+        batches: 0,
+      }
+      keep(first, progress)
+      if ((progress.batches[batches - 1]?.end ?? 0) < ordered.length) {
+        goBack(progress, batches)
+        for (const _ of proceed(folder, progress, view, ordered));
+      }
+      if (ordered === foldings) return progress.folded.slice(0, ordered.length)
+      const byStart = new Map<number, T>()
+      for (let i = 0; i < ordered.length; i++) byStart.set(ordered[i]?.turn.start ?? -1, progress.folded[i] as T)
+      return foldings.map((folding) => byStart.get(folding.turn.start) as T)
+    },
+
+    *ahead(view, foldings) {
+      const [first] = view.messages
+      const ordered = asDecided(foldings)
+      if (!first || nearest(known.get(first) ?? [], view, ordered)) return
+      // Others may ask for folds between two steps: nothing is shared with them until it is complete.
+      const progress = fresh<T>()
+      yield* proceed(folder, progress, view, ordered)
+      keep(first, progress)
+    },
   }
 }
 
@@ -134,7 +159,13 @@ function goBack<T>({ batches, visible, done, folded }: Progress<T>, count: numbe
   done.length = folded.length = batches.at(-1)?.end ?? 0
 }
 
-function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordered: readonly Folding[]): void {
+/** A step is a message that is read, or a turn that is folded. */
+function* proceed<T>(
+  folder: Folder<T>,
+  progress: Progress<T>,
+  view: View,
+  ordered: readonly Folding[],
+): Generator<undefined, void, void> {
   const { done, folded, visible, batches } = progress
   progress.messages = view.messages
   while (done.length < ordered.length) {
@@ -144,11 +175,14 @@ function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordere
     const batch = ordered.slice(done.length, end)
     const last = batches.at(-1) ?? nothing
     const recent = new Set<string>()
-    const { next, turns, pending } = readUpTo(folder, last, view, at, style, recent)
+    const { next, turns, pending } = yield* readUpTo(folder, last, view, at, style, recent)
     const starts = new Set(batch.map((folding) => folding.turn.start))
     const standing = pending.filter((turn) => !starts.has(turn.start))
     const elsewhere = new Set<string>()
-    for (const turn of standing) wordsOfTurn(view.messages, turn, elsewhere)
+    for (const turn of standing) {
+      wordsOfTurn(view.messages, turn, elsewhere)
+      yield
+    }
     const unsaid: Unsaid = (call, result, text, room) => {
       specificWords(text, recent)
       const words = new Set<string>()
@@ -166,6 +200,7 @@ function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordere
       folded.push(folder.fold(view, folding, unsaid))
       done.push(folding)
       read = Math.max(read, folding.turn.end)
+      yield
     }
     const words = [...recent].filter((word) => !visible.has(word))
     for (const word of words) visible.add(word)
@@ -174,19 +209,20 @@ function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordere
 }
 
 /** Reads the history up to a position: what stays in any case becomes visible, turns that may be folded are pending. */
-function readUpTo<T>(
+function* readUpTo<T>(
   folder: Folder<T>,
   last: Batch,
   view: View,
   at: number,
   style: FoldStyle,
   visible: Set<string>,
-): { next: number; turns: number; pending: ToolTurn[] } {
+): Generator<undefined, { next: number; turns: number; pending: ToolTurn[] }, void> {
   const { messages, places } = view
   const all = folder.turnsIn(messages)
   const pending = [...last.standing]
   let { next, turns } = last
   while (next < messages.length && (places[next] ?? -1) <= at) {
+    yield
     const message = messages[next] as Message
     for (const part of message.parts) {
       if (part.type === 'text' || part.type === 'refusal' || part.type === 'compaction') {

@@ -1,6 +1,7 @@
 // Summaries as text: the prompt for a model, and a summary without any model for when that fails. The request for a
 // summary must itself fit, so the history is written as text, each message as long as there is room for it.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { textOf, type Message, type Part } from '../core/message.ts'
 import { inSlices } from '../core/slices.ts'
 import { mediaStandIn } from '../wires/shared/injected-text.ts'
@@ -36,13 +37,18 @@ export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings,
 /** Characters of a message, if there is little room. */
 const shortest = 100
 
-/** The input of the summarising model, in at most `room` tokens. */
-export function historyAsText(messages: readonly Message[], previous: string | undefined, room: number): string {
+/** The input of the summarising model, in at most `room` tokens. Between two attempts everything else continues. */
+export async function historyAsText(
+  messages: readonly Message[],
+  previous: string | undefined,
+  room: number,
+): Promise<string> {
   const head = [...(previous === undefined ? [] : [`Summary of what came before:\n${previous}`]), 'The conversation:']
   for (const length of [8000, 3000, 1000, 300, shortest]) {
     const lines = linesWithin(messages, length, room)
     const text = lines && [...head, ...lines].join('\n\n')
     if (text !== undefined && estimateTokens(text) <= room) return text
+    await nextTurn()
   }
   const lines = endsOf(messages, Math.max(200, Math.floor(room * 2)))
   return shortened([...head, ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))

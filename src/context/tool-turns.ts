@@ -9,7 +9,7 @@ import type { FoldStyle } from '../settings/policy.ts'
 import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
 import { foldedCall, foldedResult, resultNumbers } from './fold-text.ts'
 import { prefixes } from './prefix-memo.ts'
-import { folderFor } from './still-visible.ts'
+import { folderFor, type Folder, type Folds } from './still-visible.ts'
 import { placesFrom, type View } from './view.ts'
 
 export interface ToolTurn {
@@ -100,8 +100,7 @@ interface FoldedMessage {
   size: number
 }
 
-/** What each of the given turns becomes. Cached, so that its encoding can be cached too. */
-export const foldedTurns: (view: View, foldings: readonly Folding[]) => FoldedMessage[][] = folderFor({
+const folder: Folder<FoldedMessage[]> = {
   fold({ messages, places }, { turn, style }, unsaid) {
     const { start, end } = turn
     const results = messages.slice(start + 1, end) as ToolMessage[]
@@ -115,7 +114,15 @@ export const foldedTurns: (view: View, foldings: readonly Folding[]) => FoldedMe
   },
   turnsIn: findToolTurns,
   isWorthIt: ({ messages }, turn, style) => savingOf(messages, turn, style) > leastSaving,
-})
+}
+
+const made = folderFor(folder)
+
+/** What each of the given turns becomes. Cached, so that its encoding can be cached too. */
+export const foldedTurns: Folds<FoldedMessage[]>['of'] = made.of
+
+/** The same step by step, for many turns. */
+export const foldedAhead: Folds<FoldedMessage[]>['ahead'] = made.ahead
 
 const folds = new WeakSet<Message>()
 

@@ -27,6 +27,15 @@ export async function inSlices<P>(
   }
 }
 
+/** Takes all steps of a generator. */
+export async function takeInSlices(steps: Iterator<undefined, void, void>): Promise<void> {
+  for (let began = performance.now(); steps.next().done !== true;) {
+    if (performance.now() - began < sliceMs) continue
+    await nextTurn()
+    began = performance.now()
+  }
+}
+
 /** Characters of a text that are handled at once, in a few milliseconds. */
 export const textSlice = 256 * 1024
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Message, Part } from '../../src/core/message.ts'
-import { findToolTurns, foldedTurns, foldToolTurns } from '../../src/context/tool-turns.ts'
+import { findToolTurns, foldedAhead, foldedTurns, foldToolTurns } from '../../src/context/tool-turns.ts'
 import { wholeView } from '../../src/context/view.ts'
 import type { FoldStyle } from '../../src/settings/policy.ts'
 import { call, calls, onePixel, reply, result, user } from '../histories.ts'
@@ -177,6 +177,26 @@ describe('the words of a fold', () => {
         [{ type: 'text', text: '[Folded #1.1] ok, 1004 characters' }],
       ],
     )
+  })
+
+  test('are the same if they are made step by step', () => {
+    const history = () => [
+      user('see known_1'),
+      ...Array.from({ length: 12 }, (_, i) => about(`${i}`, 'known_1', `own_${i}`, `both_${i >> 1}`)).flat(),
+      user('r'),
+    ]
+    for (const at of [() => 30, (i: number) => 8 + 3 * (i >> 1)]) {
+      const [one, other] = [wholeView(history()), wholeView(history())].map((view) => {
+        const turns = findToolTurns(view.messages).slice(0, 8)
+        return { view, foldings: turns.map((each, i) => ({ turn: each, style: 'stub' as const, why: '', at: at(i) })) }
+      })
+      if (!one || !other) assert.fail()
+      const steps = [...foldedAhead(one.view, one.foldings)].length
+      assert.ok(steps >= one.foldings.length)
+      const made = foldedTurns(one.view, one.foldings)
+      assert.deepEqual(made, foldedTurns(other.view, other.foldings))
+      assert.deepEqual([...foldedAhead(one.view, one.foldings)], [], 'they are not made again')
+    }
   })
 
   test('come in the order of the given turns, whenever each was folded', () => {

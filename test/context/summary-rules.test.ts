@@ -43,20 +43,20 @@ describe('a summary', () => {
     assert.equal(plainSummary(view, 5, undefined, 10).includes('[Tool use #4]'), fitting)
   })
 
-  test('is written from the whole text if that fits exactly', () => {
+  test('is written from the whole text if that fits exactly', async () => {
     const list = [user('z'.repeat(9000)), reply({ type: 'server-tool', name: 's', input: { a: 1 } })]
-    const whole = historyAsText(list, undefined, 1e9)
+    const whole = await historyAsText(list, undefined, 1e9)
     assert.equal(
       whole,
       `The conversation:\n\nUser: ${'z'.repeat(4000)} … ${'z'.repeat(4000)}\n\nThe provider ran s: {"a":1}`,
     )
     const tokens = estimateTokens(whole)
-    assert.equal(historyAsText(list, undefined, tokens), whole)
-    assert.ok(historyAsText(list, undefined, tokens - 1).length < whole.length)
+    assert.equal(await historyAsText(list, undefined, tokens), whole)
+    assert.ok((await historyAsText(list, undefined, tokens - 1)).length < whole.length)
     const named: Message = {
       role: 'tool',
       parts: [{ type: 'tool-result', callId: 'a', name: 'look', output: [onePixel] }],
     }
-    assert.match(historyAsText([named], undefined, 1000), /look answered: \[image\/png, not shown\]/)
+    assert.match(await historyAsText([named], undefined, 1000), /look answered: \[image\/png, not shown\]/)
   })
 })

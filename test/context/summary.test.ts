@@ -84,7 +84,7 @@ test('a summary covers all but the newest messages, and nothing if they are few 
   assert.equal(stretchEnd({ ...chat, places: [0, ...history.slice(1).map(() => -1)] }, { keep: 5 }, Infinity), 12)
 })
 
-test('a history is written as text, with as much of each message as there is room for', () => {
+test('a history is written as text, with as much of each message as there is room for', async () => {
   const long = `begins ${'x '.repeat(5000)} ends`
   const history = [
     user(long, { type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64: '' }, name: 'a.png' }),
@@ -93,7 +93,7 @@ test('a history is written as text, with as much of each message as there is roo
     reply({ type: 'tool-call', callId: 'b', name: 'read', input: {}, malformed: '{"pa' }),
     failure('b', 'broken', 'read'),
   ]
-  const texts = [100_000, 2500, 800, 200].map((room) => historyAsText(history, 'Earlier.', room))
+  const texts = await Promise.all([100_000, 2500, 800, 200].map((room) => historyAsText(history, 'Earlier.', room)))
   assert.deepEqual(
     texts.map((text) => text.length).toSorted((a, b) => b - a),
     texts.map((text) => text.length),
@@ -111,15 +111,15 @@ test('a history is written as text, with as much of each message as there is roo
     'Assistant calls read with {"pa',
     'read failed: broken',
   ])
-  assert.ok(historyAsText(history, undefined, 10).length < 210)
-  assert.match(historyAsText(history, undefined, 10), /^The conversation:/)
+  assert.ok((await historyAsText(history, undefined, 10)).length < 210)
+  assert.match(await historyAsText(history, undefined, 10), /^The conversation:/)
 })
 
-test('of a history that is far too long both ends are written, and nothing depends on what is between', () => {
+test('of a history that is far too long both ends are written, and nothing depends on what is between', async () => {
   const turns = (name: string) => Array.from({ length: 400 }, (_, i) => user(`${name} ${i} ${'word '.repeat(30)}`))
   const [start, end] = [turns('start'), turns('end')]
-  const short = historyAsText([...start, ...end], undefined, 500)
-  const long = historyAsText([...start, ...turns('middle'), ...turns('middle'), ...end], undefined, 500)
+  const short = await historyAsText([...start, ...end], undefined, 500)
+  const long = await historyAsText([...start, ...turns('middle'), ...turns('middle'), ...end], undefined, 500)
   assert.equal(long, short)
   assert.match(short, /^The conversation:\n\nUser: start 0 .* … .*User: end 399 [^:]*$/s)
   assert.ok(short.length > 990 && short.length < 1010)

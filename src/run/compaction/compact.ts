@@ -90,7 +90,7 @@ export async function compactHistory(
   }
 
   async function byModel(): Promise<Summarised | undefined> {
-    const reply = await askAside(summaryRequest(run, stretch))
+    const reply = await askAside(await summaryRequest(run, stretch))
     const text = reply.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
     if (text.trim() === '') return undefined
     return { by: 'model', summary: { text: await withForgotten(text.trim(), view, end ?? 0, budgetOf(settings)) } }
@@ -161,14 +161,14 @@ interface Stretch {
 }
 
 /** The history is written as text, so that no rule of the wire about calls, thinking or media applies. */
-function summaryRequest(run: RunContext, { history, decisions, limit, settings }: Stretch): Assembled {
+async function summaryRequest(run: RunContext, { history, decisions, limit, settings }: Stretch): Promise<Assembled> {
   const { target, protocol } = draftOf(run, history, decisions)
   const prompt = settings.prompt ?? summaryPrompt
   const previous = previousText(run, decisions)
   const view = baseView(draftOf(run, history, decisions))
   const messages = previous === undefined ? view.messages : view.messages.slice(1)
   const available = Math.min(limit, 200_000) - budgetOf(settings) - Math.ceil(prompt.length / 3)
-  const text = historyAsText(messages, previous, Math.max(500, available))
+  const text = await historyAsText(messages, previous, Math.max(500, available))
   const words = `Write at most ${Math.round(budgetOf(settings) * 0.7)} words.`
   return assemble({
     history: [{ role: 'user', parts: [{ type: 'text', text }] }],

@@ -7,22 +7,27 @@ import { placesOf } from '../../context/along-path.ts'
 import { baseView } from '../../context/assemble.ts'
 import { requestsOn } from '../../context/cache-history.ts'
 import { estimateMessage } from '../../context/count.ts'
-import { noDecisions } from '../../context/decisions.ts'
-import { inSlices } from '../../core/slices.ts'
+import { foldingsIn, noDecisions, type Decisions } from '../../context/decisions.ts'
+import { findToolTurns, foldedAhead, savingOf } from '../../context/tool-turns.ts'
+import type { View } from '../../context/view.ts'
+import type { FoldStyle } from '../../settings/policy.ts'
+import { inSlices, takeInSlices } from '../../core/slices.ts'
 import { draftOf, type DraftSource } from './draft.ts'
 import { outlineEnd } from '../log/path-cache.ts'
 
 /** Entries that are paired and checked at once, in about 10 ms. Each slice also compares what it continues. */
 const sliceSize = 4000
 
-/** How much of a path was prepared, by its first entry. */
-const prepared = new WeakMap<Entry, number>()
+/** The last entry that was prepared, by the first one of its path. */
+const prepared = new WeakMap<Entry, Entry>()
 
 export async function planAhead(run: DraftSource, history: readonly Entry[]): Promise<void> {
   const [first] = history
-  const before = (first && prepared.get(first)) ?? 0
+  const last = first && prepared.get(first)
+  // What is derived from a path is kept for one branch at a time.
+  const before = last && history[last.depth]?.id === last.id ? last.depth + 1 : 0
   if (!first || history.length - before < sliceSize / 4) return
-  prepared.set(first, history.length)
+  prepared.set(first, history.at(-1) as Entry)
   // What a summary replaces is not counted, and there is little to check in it.
   const outlined = outlineEnd(history)
   await inSlices(Math.max(before, outlined + 1), (from, most) => {
@@ -37,4 +42,21 @@ export async function planAhead(run: DraftSource, history: readonly Entry[]): Pr
     baseView(draftOf(run, beginning, noDecisions))
     await nextTurn()
   }
+}
+
+/** Fewer are made at once, so that a short plan stays in one turn of the event loop, and its writes in one commit. */
+const manyTurns = 200
+
+/** What folding each tool turn saves, and the texts of those that are folded, if they are new and many. */
+export async function foldAhead(view: View, decisions: Decisions, style: FoldStyle = 'stub'): Promise<void> {
+  const { messages } = view
+  const unknown = findToolTurns(messages).filter(({ saving }) => saving?.style !== style)
+  if (unknown.length >= manyTurns) {
+    await inSlices(0, (from, most) => {
+      for (const turn of unknown.slice(from, from + most)) savingOf(messages, turn, style)
+      return from + most < unknown.length ? from + most : undefined
+    })
+  }
+  const foldings = foldingsIn(view, decisions)
+  if (foldings.length >= manyTurns) await takeInSlices(foldedAhead(view, foldings))
 }

@@ -41,7 +41,7 @@ import { recallFields } from './field-memory.ts'
 import { addOverlay, overlaysOf } from '../log/known-overlays.ts'
 import { offersRecall, withRecall } from '../tools/offer-recall.ts'
 import { outlineEnd, readWhole } from '../log/path-cache.ts'
-import { planAhead } from './plan-ahead.ts'
+import { foldAhead, planAhead } from './plan-ahead.ts'
 import type { RunContext } from '../run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -222,16 +222,18 @@ async function decide(
   }
   let view = baseView(draft)
   const situation = (): PlanFacts => ({ ...fixed, view, decisions })
-  const fits = (): boolean => {
+  const fits = async (): Promise<boolean> => {
+    await foldAhead(view, decisions, settings.fold)
     if (!Number.isFinite(limit)) return true
     return sizeOf(sentView(view, settings, decisions, draft.target), headTokens, draft.target) <= limit
   }
 
+  await foldAhead(view, decisions, settings.fold)
   for (const proposal of proposeByMoney(situation())) await record(proposal)
   if (isDue(settings, history, decisions)) await summarise('a summary is made from time to time')
-  if (!fits()) await record(proposeFoldForSize(situation()))
-  if (settings.atLimit !== 'cut' && !fits()) await summarise('the history exceeds the limit of the model')
-  if (!fits()) await record(proposeCutForSize(situation()))
+  if (!(await fits())) await record(proposeFoldForSize(situation()))
+  if (settings.atLimit !== 'cut' && !(await fits())) await summarise('the history exceeds the limit of the model')
+  if (!(await fits())) await record(proposeCutForSize(situation()))
   return decisions
 
   async function record(proposal: Proposal | undefined): Promise<void> {

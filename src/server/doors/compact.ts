@@ -19,9 +19,9 @@ import { sealOf } from './seal.ts'
 const usualRoom = 100_000
 
 /** The request for a summary of another request's messages. */
-export function summaryRequest(request: DoorRequest, window: number): DoorRequest {
+export async function summaryRequest(request: DoorRequest, window: number): Promise<DoorRequest> {
   const room = window > 0 ? Math.floor(window * 0.7) : usualRoom
-  const text = historyAsText(request.messages, undefined, room)
+  const text = await historyAsText(request.messages, undefined, room)
   return {
     messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
     system: summaryPrompt,

@@ -153,7 +153,7 @@ async function startSummary(visit: Visit, read: Read, service: WireService): Pro
   const server = lastingContext(visit.server)
   const whole = await withStart(visit, service, request)
   const sent = { protocol: visit.door.wire, path: url.pathname, body: given.bytes }
-  return startDoorRun({ server, principal, request: summaryRequest(whole, size.window), model, service, sent })
+  return startDoorRun({ server, principal, request: await summaryRequest(whole, size.window), model, service, sent })
 }
 
 /** The request with the messages that it refers to by id. */
