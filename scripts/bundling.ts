@@ -1,4 +1,4 @@
-// What the bundles of the package have in common.
+// The settings that all bundles of the package share.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

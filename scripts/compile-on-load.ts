@@ -1,7 +1,7 @@
-// Node's compile cache stores what V8 has compiled when a file is loaded, and V8 compiles a function with its first call,
-// which is later. Only functions in parentheses are compiled with their file, because they are usually called at once. So
-// every function that a run has called is put into parentheses; a declaration becomes a variable at the start of its
-// block, where it has its value as early as before.
+// Node's compile cache stores what V8 has compiled when a file is loaded. V8 compiles most functions at their first call,
+// which is later; only functions in parentheses are compiled with their file, because they are usually called at once. So
+// every function that a run has called is put into parentheses. A declaration becomes a variable at the start of its
+// block, where its value is available as early as before.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'

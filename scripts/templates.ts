@@ -1,5 +1,6 @@
-// Writes src/providers/templates.json: for each chat template of ../shared/templates the form of a history that a real
-// llama.cpp server renders completely. Takes some minutes: node scripts/templates.ts
+// Writes src/providers/templates.json: for each chat template the cheapest form of a history that a real llama.cpp
+// server renders completely. The templates are next to the recordings of the tests (test/llama/templates.ts). Takes some
+// minutes: node scripts/templates.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { digestOf, sketchOf, type KnownTemplate, type TemplateForm } from '../src/providers/templates.ts'
@@ -8,7 +9,7 @@ import { faultOf, probes, templateFiles, templateName } from '../test/llama/temp
 
 const templatesFile = new URL('../src/providers/templates.json', import.meta.url)
 
-/** What each difference costs a model in clarity: the cheapest form that renders everything is used. */
+/** How much clarity each difference costs the model: the cheapest form that renders everything is used. */
 const costs: Record<keyof TemplateForm, number> = {
   shortCallIds: 1,
   flatArguments: 2,

@@ -1,5 +1,5 @@
-// Loaded before the tests, in their process and its children: source files are replaced by those with all changes in
-// them, and `isMutant` answers which of them is active, and remembers which of them were asked for.
+// Loaded before the tests, in their process and its children. Replaces source files with those that contain all changes;
+// `isMutant` tells whether a change is active, and records which changes were reached.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'

@@ -84,7 +84,7 @@ export interface McpServerInfo {
 }
 
 export interface Toolbox {
-  /** All available tools, of MCP servers as far as they are connected. */
+  /** All available tools: the built-in ones and those of connected MCP servers. */
   tools(): (SourcedTool & { usual: boolean })[]
   agents(): AgentInfo[]
   /** Named prompts of the configuration and of the user. */

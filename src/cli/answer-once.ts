@@ -50,7 +50,7 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
     await session.close()
   }
 
-  /** Whether nothing waits any more. A script that reads events answers by itself, and in its own time. */
+  /** Whether no call waits for approval any more. A script that reads events is not asked: it can answer later. */
   async function allowed(): Promise<boolean> {
     if (json && !values.yes) return (await conversation.approvals()).length === 0
     const { answerApprovals } = await import('./approvals.ts')

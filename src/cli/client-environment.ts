@@ -105,8 +105,8 @@ function piModels(url: string, apiKey: string, model: string): object {
 }
 
 /**
- * Gemini CLI uses a key only if its settings say so, and its user may have signed in otherwise: then it gets a home with the
- * settings changed and everything else as it is. What it adds there is kept.
+ * Gemini CLI uses a key only if its settings say so. If its user has signed in otherwise, it gets a temporary home with
+ * changed settings and links to everything else. Files that it adds there are copied back.
  */
 function geminiHome(): { home?: string; clean(): void } {
   const geminiFolder = join(process.env['GEMINI_CLI_HOME'] || homedir(), '.gemini')

@@ -25,7 +25,7 @@ interface InputOptions {
 
 type Completed = (error: Error | null, result?: CompleterResult) => void
 
-/** What Linux makes of a Ctrl-D that was pressed while the terminal edited lines, once it no longer does. */
+/** Linux delivers this for a Ctrl-D that was pressed while the terminal was still editing lines itself. */
 const endTypedAhead = '\0'
 
 /** Represents a line break in a message that was recalled from the history. */
@@ -131,7 +131,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
   }
 }
 
-/** What was typed before anything asked for it, and who waits for the next. */
+/** A queue of typed messages, for a single reader. */
 function inbox() {
   const ready: Typed[] = []
   let wake: ((typed: Typed) => void) | undefined

@@ -195,7 +195,7 @@ export async function main(argv: string[]): Promise<void> {
   const code = await run(argv, named)
   process.exitCode = exitedWith ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
-  // What a tool has left open, or continues with although it was stopped, does not delay the exit.
+  // Handles and timers that a tool has left open do not delay the exit.
   setTimeout(() => process.exit(), 1000).unref()
 }
 

@@ -56,7 +56,7 @@ export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progres
   let last = 0
   return {
     tell(text) {
-      // More often than this cannot be read, and a remote terminal would slow the work down.
+      // Faster updates cannot be read, and would slow the work down on a remote terminal.
       const now = performance.now()
       if (shown && now - last < 80) return
       last = now

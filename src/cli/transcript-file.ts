@@ -6,7 +6,7 @@ import { readTranscript } from '../transcripts/index.ts'
 import { contentOf, mostOfTranscript } from './text-file.ts'
 
 export interface TranscriptFile extends ReturnType<typeof readTranscript> {
-  /** As it is in the file. */
+  /** The unparsed content of the file. */
   text: string
 }
 

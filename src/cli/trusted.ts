@@ -29,7 +29,7 @@ export interface ConfigValues {
   'no-config'?: boolean | undefined
 }
 
-/** What a folder brings: its files, and what they would do. */
+/** What the user is asked to trust: the files of a folder, and what they would do. */
 export interface TrustRequest {
   folder: string
   files: readonly string[]
@@ -48,7 +48,7 @@ export async function trustedConfig(values: ConfigValues, folder: string = proce
   return config
 }
 
-/** The configuration for completion, which cannot ask: that of a folder is used only if it is trusted. */
+/** The configuration for completion, which cannot ask: a folder's configuration is used only if it is already trusted. */
 export function configIfTrusted(): Config | undefined {
   const found = findConfigFile()
   if (!found) return undefined

@@ -114,7 +114,7 @@ function unknownModel(file: YamlFile, entry: ConfigEntry, rows: readonly Provide
 // Whether a model name in a file is plausible. A bare name, such as gpt-5.6, is looked up when it is used; what looks
 // like a mistyped provider is refused at once.
 
-/** What is wrong with it; undefined: nothing that can be known here. */
+/** What is wrong with the name of a model; undefined if nothing can be said without asking the provider. */
 export function modelNameProblem(
   name: string,
   rows: readonly ProviderRow[],

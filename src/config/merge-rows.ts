@@ -27,7 +27,7 @@ export function mergeRows(
     const row = rowOf(entry, builtIn, complain)
     if (row) rows.set(row.id, row)
   }
-  // Those of the file first: the user wants to use them.
+  // Providers of the file come first: the user wants to use them.
   const fromFile = entries.flatMap(({ id }) => rows.get(id) ?? [])
   return [...new Set([...fromFile, ...rows.values()])]
 }

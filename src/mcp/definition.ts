@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 
-/** What is used of a server's tool; the type of the package would have to be installed with the types of Synapse. */
+/** The used fields of a server's tool. The package's own type would have to be installed with the types of Synapse. */
 interface Offered {
   name: string
   description?: string | undefined

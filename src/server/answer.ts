@@ -74,7 +74,7 @@ export function answerFor(thrown: unknown): Answer {
 /** Headers of all JSON that belongs to one owner. */
 export const privateHeaders = { 'cache-control': 'no-store' }
 
-/** What was made as a whole, elsewhere. */
+/** The response of a long task, which another thread has written. */
 export function longAnswer({
   bytes,
   headers,

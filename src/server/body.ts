@@ -70,7 +70,7 @@ async function readBytes(request: globalThis.Request, limit: number): Promise<Ui
   const pieces: Uint8Array[] = []
   let size = 0
   try {
-    // The connection has no more than was announced, and all at once it is read without a web stream.
+    // Node reads no more than the announced length, and arrayBuffer() avoids a web stream.
     if (request.headers.has('content-length')) {
       const bytes = new Uint8Array(await request.arrayBuffer())
       if (bytes.byteLength > limit) throw tooLarge(limit)

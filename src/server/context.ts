@@ -1,4 +1,4 @@
-// What the routes need.
+// What every route works with: the store, the providers, the tools, the runs and the limits of the server.
 
 import type { ModelRoute, ServedToolNames } from '../config/schema.ts'
 import type { Policy } from '../settings/policy.ts'
@@ -55,7 +55,7 @@ export interface ServerContext {
   keysRequired: boolean
   /** Where API keys from the page are stored; absent: nowhere. */
   keyring?: Keyring
-  /** Of the user of this machine, if the server is only for this user. */
+  /** Sessions of coding agents; only if the server is for the user of this machine alone. */
   sessions?: LocalSessions
   limits: Limits
   runs: Supervisor

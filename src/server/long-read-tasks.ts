@@ -100,7 +100,7 @@ async function exported(store: Store, { owner, conversationId: id }: Place, form
   return answer(text, { ...type, ...named(`${id}.${format}.${lines ? 'jsonl' : 'json'}`) })
 }
 
-/** Of a long history, only a part of what is said about each message. */
+/** For a long history, one page of the details about its messages. */
 function withPart(view: PreparedView, part: MessagesPart | undefined): PreparedView {
   if (!view.messages || !part) return view
   const { messages } = view

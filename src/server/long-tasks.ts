@@ -22,7 +22,7 @@ export interface LongTasks {
   close(): Promise<void>
 }
 
-/** Of a conversation that is read in about the time of a network round trip. */
+/** A conversation with this many entries is read in about the time of a network round trip. */
 const fewEntries = 500
 const idleMs = 60_000
 /** How long to wait for a database that cannot be reached, as for any request. */

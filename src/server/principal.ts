@@ -1,10 +1,10 @@
-// Who is asking. The one place that turns headers into an owner and its permissions: a limit for one form of the header
-// but not for another is no limit.
+// The caller of a request. This is the only place that turns headers into an owner and its permissions: a limit for one
+// form of the header but not for another is no limit.
 
 import { SynapseError } from '../core/error.ts'
 import { matchesPattern } from '../core/pattern.ts'
 import type { Store } from '../store/store.ts'
-import { findKey, unauthorized, type Access, type ApiKey } from './keys.ts'
+import { findKey, isKeyShaped, unauthorized, type Access, type ApiKey } from './keys.ts'
 
 /** The permissions of the key that was given; without one, those of the local user. */
 export interface Principal extends Pick<
@@ -24,11 +24,37 @@ export async function principalOf(
     if (!options.keysRequired) return { owner: 'local', access: 'write' }
     throw unauthorized('A key is needed: send it as "Authorization: Bearer syn_…".')
   }
-  return holderOf(await findKey(store, given, options.now))
+  return principalOfKey(await findKey(store, given, options.now))
+}
+
+/**
+ * The caller at a front door. SDKs always send some key, in the header of their provider: if keys are not required, one
+ * that is not ours is a placeholder and is ignored. It is never passed on to a provider.
+ */
+export async function doorPrincipal(
+  store: Store,
+  headers: Headers,
+  query: URLSearchParams | undefined,
+  options: { keysRequired: boolean; now: number },
+): Promise<Principal> {
+  const given = [
+    /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1],
+    headers.get('x-api-key')?.trim(),
+    headers.get('x-goog-api-key')?.trim(),
+    query?.get('key')?.trim(),
+  ]
+  const ours = [...new Set(given.filter((key) => key !== undefined && isKeyShaped(key)))]
+  const [key] = ours
+  if (ours.length > 1) throw unauthorized('Two different keys were sent.')
+  if (key === undefined) {
+    if (!options.keysRequired) return { owner: 'local', access: 'write' }
+    throw unauthorized('A key of this server is needed: use one that begins with syn_ as the API key of your client.')
+  }
+  return principalOfKey(await findKey(store, key, options.now))
 }
 
 /** The caller with this key. */
-export function holderOf({
+function principalOfKey({
   id,
   owner,
   access,

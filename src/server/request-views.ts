@@ -21,10 +21,10 @@ export interface PreparedView {
   contextWindow?: number
   price?: Json
   messages?: PreparedMessage[]
-  /** Of all messages, if only a part of them was requested. */
+  /** The totals of all messages, if only a page of them was requested. */
   counts?: { messages: number; sent: number }
   issues?: Json[]
-  /** Its server can return the prompt that it makes of the request. */
+  /** The model's server can return the prompt that it renders from the request. */
   showsPrompt?: true
   error?: ErrorBody['error']
 }

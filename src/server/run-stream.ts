@@ -37,7 +37,7 @@ export function checkCapacity(server: ServerContext): void {
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
-/** Not before it is read: the client may have left by then, and nothing would release the slot. */
+/** Called when the stream is first read: if the client has left before that, nothing would release the slot. */
 export function takeSlot(server: ServerContext): void {
   const lasting = lastingContext(server)
   open.set(lasting, (open.get(lasting) ?? 0) + 1)

@@ -71,7 +71,7 @@ export interface ServerOptions {
   /** Sessions of coding agents that the page can import; only on loopback and without keys of the server. */
   sessions?: LocalSessions
   limits?: Partial<Limits>
-  /** Of the store: long conversations are then read on a thread that opens it again. */
+  /** The address of the store, with which a separate thread opens it again to read long conversations. */
   address?: string
   /** The built page, if it is not in the default folder. */
   page?: string

@@ -52,7 +52,7 @@ interface Asset {
   type: string
   etag: string
   bytes: Buffer<ArrayBuffer>
-  /** Set by the first request that wants it: most servers are not asked for most files. */
+  /** Compressed by the first request that accepts it: most files are never requested. */
   packed?: Buffer<ArrayBuffer>
   /** Its name changes with its content. */
   lasting: boolean

@@ -7,7 +7,7 @@ import { channel } from '../run/events/channel.ts'
 export interface BodySink {
   write(piece: string | Uint8Array): void
   end(): void
-  /** The rest will not come: the body is cut off, so that it does not seem complete. */
+  /** Aborts the body, so that a truncated one does not seem complete. */
   fail(error: unknown): void
 }
 

@@ -130,7 +130,7 @@ export const entriesPage: z.ZodType = z
 
 export interface Tree {
   entries: EntryOutline[]
-  /** With the newest entries only. */
+  /** Only on the page with the newest entries; empty on the others. */
   branches: Branch[]
   /** Where the page of older entries ends; null: there are none. */
   before: string | null
@@ -208,7 +208,7 @@ export const conversationUsageView: z.ZodType = z
   })
   .openapi('ConversationUsage')
 
-/** What was imported, with what was lost. */
+/** The imported conversations, each with notes about what was lost. */
 export interface ImportedView {
   items: { conversation: ConversationView; notes: Note[] }[]
 }

@@ -9,7 +9,7 @@ export interface Keyed {
 
 export interface Layout {
   items: readonly Keyed[]
-  /** Of each row, and after the last one the total height. */
+  /** The top of each row, followed by the total height. */
   offsets: Float64Array
   indexes: Map<string, number>
 }

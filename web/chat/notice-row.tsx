@@ -76,7 +76,7 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
 
 const cutOff: ReadonlySet<string> = new Set(['cancelled', 'interrupted', 'failed'])
 
-/** Not once it was answered, by anyone, or has expired. */
+/** Whether a call still waits: it was not answered elsewhere, and has not expired. */
 function isAsking(run: RunView): boolean {
   return run.outcome === 'waiting' && approvals.value.size > 0
 }

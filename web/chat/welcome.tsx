@@ -13,7 +13,7 @@ import { connecting, importing, inspectorOpen, pickingModel } from '../state/sur
 interface Beginning {
   label: string
   words: string
-  /** What is opened once it is answered. */
+  /** Called once it is answered. */
   after?: () => void
 }
 

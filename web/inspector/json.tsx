@@ -22,7 +22,7 @@ const foldedLevels = 3
 /** A shorter value is open at first. */
 const openLength = 4000
 
-/** Of a longer list, this many items at once. */
+/** How many items of a long list are shown at a time. */
 const itemsAtOnce = 200
 
 /** A body that can be folded, field by field and message by message. */

@@ -21,8 +21,8 @@ import { inspectorWide } from '../state/surface.ts'
 import { JsonTree } from './json.tsx'
 import { AbsentCard, Notes, PieceCard } from './piece-card.tsx'
 
-/** Of so few lines all are open. */
-const few = 14
+/** Up to this many lines are all open at first. */
+const mostOpen = 14
 
 type View = 'pieces' | 'exact' | 'prompt'
 
@@ -135,7 +135,8 @@ function line(band: LineView, requests: Shown[], all: number) {
                     key={piece.path}
                     piece={piece}
                     isOpen={
-                      piece.kind === 'message' && (all <= few || piece.change === 'new' || piece.change === 'changed')
+                      piece.kind === 'message' &&
+                      (all <= mostOpen || piece.change === 'new' || piece.change === 'changed')
                     }
                   />
                 ))}
@@ -257,7 +258,7 @@ function asCurl({ url = '', headers = {} }: Shown, text: string): string {
   return [`curl ${quoted(url)}`, ...lines, `--data-raw ${quoted(text)}`].join(' \\\n  ')
 }
 
-/** Characters of an exact body in one answer. A longer body is shown as text, as far as it is wanted. */
+/** Characters of an exact body that are loaded at a time. A longer body is shown as text, page by page. */
 const bodyPage = 1_000_000
 
 function Exact({ request }: { request: Shown }) {

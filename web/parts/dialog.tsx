@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
     dialog.current?.showModal()
     dialog.current?.querySelector<HTMLElement>('form :is(input, textarea)')?.focus()
     return () => {
-      // It was shown in here, and concerns what was done in here.
+      // The error was shown in this dialog and belongs to it.
       trouble.value = undefined
       // After the dialog is closed: until then nothing outside of it can have the focus.
       queueMicrotask(() => back instanceof HTMLElement && back.isConnected && back.focus())

@@ -37,7 +37,7 @@ async function start(at: string, what: () => Promise<string>): Promise<boolean> 
   return done
 }
 
-/** Stops the run, or one that is being started as soon as it is known. */
+/** Stops the run. A run that is just being started is stopped as soon as its id is known. */
 export function stop(): void {
   const run = live.value
   if (!run) for (const action of starting.values()) action.isStopped = true

@@ -42,11 +42,11 @@ effect(() => {
 export function watchActivity(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
-  let isLooking = false
+  let isPolling = false
   let isStale = false
   const wake = () => {
     clearTimeout(timer)
-    if (isLooking) isStale = true
+    if (isPolling) isStale = true
     else if (!document.hidden && !stopped) void poll()
   }
   document.addEventListener('visibilitychange', wake)
@@ -61,12 +61,12 @@ export function watchActivity(): () => void {
     document.removeEventListener('visibilitychange', wake)
   }
 
-  /** One at a time: whatever wakes it meanwhile leads to another look, not to a second timer. */
+  /** Never runs twice at once: a wake-up during a poll leads to another poll after it. */
   async function poll(): Promise<void> {
-    isLooking = true
+    isPolling = true
     isStale = false
     if (!keyWanted.value) await refresh()
-    isLooking = false
+    isPolling = false
     if (!stopped && !document.hidden) timer = setTimeout(() => void poll(), isStale ? 0 : intervalMs)
   }
 }

@@ -17,7 +17,7 @@ export const attachments = signal<Attachment[]>([])
 
 /** The server accepts 20 MiB in one request, and base64 adds a third. */
 const mostBytes = 14 * 1024 * 1024
-/** And it accepts names of this length; the end of one shows its type. */
+/** The server's limit for names. A longer one is cut in front, because its end shows the type. */
 const longestName = 200
 
 let attached = 0

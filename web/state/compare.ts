@@ -17,7 +17,7 @@ export interface Column {
   replies: Reply[]
   results: ReadonlyMap<string, ToolResultPart>
   exchange?: LiveExchange
-  /** Of its requests, in order. */
+  /** The ids of its requests, in order. */
   exchangeIds: string[]
   notes: number
   input: number

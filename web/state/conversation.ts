@@ -62,7 +62,7 @@ const treePage = { first: 1000, next: 2000 }
 /** The rest of the tree, while it is being loaded. */
 let restOfTree: Promise<void> | undefined
 let stopWatching: (() => void) | undefined
-/** What is being opened, until something else is. */
+/** The latest call of `open`: earlier ones are outdated. */
 let opening: Promise<boolean> | undefined
 let saving: Promise<boolean> | undefined
 let onRun: (run: { id: string; state: string }) => void = () => {}
@@ -94,7 +94,7 @@ export function close(): void {
   })
 }
 
-/** Its end will no longer be reported. */
+/** For a conversation that is no longer watched: the end of its run will not be reported. */
 function withoutRun({ run: _run, ...view }: ConversationView): ConversationView {
   return view
 }
@@ -314,7 +314,7 @@ export async function changeSettings(next: Settings): Promise<boolean> {
   return saving
 }
 
-/** What was opened is open then, and what was set is set. */
+/** Resolves when the conversation is open and its settings are saved. */
 export async function ready(): Promise<void> {
   await opening
   await saving

@@ -55,7 +55,7 @@ export const lines = signal<Lines>(noLines)
 export const onlyChanges = signal(false)
 export const looking = signal(false)
 
-/** Of the next request, even while another one is shown. */
+/** The estimate for the next request, even while another request is shown. */
 const estimated = signal<{ tokens: number; cost: number | undefined } | undefined>(undefined)
 export const nextEstimate = computed(() => (live.value ? undefined : estimated.value))
 

@@ -32,7 +32,7 @@ export function takePrompt(prompt: Prompt): void {
   else draft.value = filledPrompt(prompt, {}, '')
 }
 
-/** `/name key=value … and the rest` as the text of the prompt. Undefined: something is missing, and is asked for. */
+/** `/name key=value … and the rest` as the text of the prompt. Undefined if a variable is missing: a dialog then asks for it. */
 export function expanded(text: string): string | undefined {
   const [, name, rest = ''] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(text) ?? []
   const prompt = prompts.value.find((one) => one.name === name)

@@ -98,7 +98,7 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       void fetchEntry(event.entryId)
       break
     case 'run-resumed':
-      // It may continue after another entry than it wrote last.
+      // The resumed run may continue from an earlier entry than the last one it wrote.
       live.value = { ...without(now, 'exchange', 'retry'), isUnsure: true }
       break
     case 'request': {

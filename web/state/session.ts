@@ -1,4 +1,4 @@
-// What is the same for the whole session: the server, the models, and the theme.
+// State of the whole session: the server, the models, and the theme.
 
 import { effect, signal } from '@preact/signals'
 import { failureOf, hasKey } from '../api/client.ts'

@@ -34,7 +34,7 @@ export function updated(tree: Tree, entries: readonly EntryOutline[], isWhole: b
   return { ...tree }
 }
 
-/** Its position was a guess. */
+/** For an entry whose position was only assumed. */
 function removeFrom(tree: Tree, { id, parentId }: EntryOutline): void {
   tree.byId.delete(id)
   const others = (tree.children.get(parentId) ?? []).filter((one) => one !== id)

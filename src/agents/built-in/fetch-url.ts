@@ -187,7 +187,7 @@ for (const [network, bits] of [
 ] as const)
   special4.addSubnet(network, bits, 'ipv4')
 
-/** Of global unicast, what is not public: protocols, Teredo, documentation, 6to4. */
+/** Global unicast addresses that are not public: protocol assignments, Teredo, documentation, 6to4. */
 const special6 = new BlockList()
 for (const [network, bits] of [
   ['2001::', 23],

@@ -59,7 +59,7 @@ an ID or a row number of "synapse log": the same for one conversation.`,
   },
 }
 
-/** Of the conversations that have changed since then, or of one. */
+/** The savings of one conversation, or of all that have changed since then. */
 async function savedSince(
   local: LocalStore,
   after: string,

@@ -92,7 +92,7 @@ export const conversationRoutes: readonly Route[] = [
       const conversation = await call.conversation()
       const { id } = conversation
       const run = await server.runs.active(owner, id)
-      // One that another process does not stop fails at its next write.
+      // A run of another process that is not stopped in time fails at its next write.
       if (run) await server.runs.cancel(owner, run.id).catch(unlessConflict)
       const task = { do: 'delete', place: { owner, conversationId: id } } as const
       const { bytes } = await server.longTasks.run(server.store, task, isLong(conversation))

@@ -286,7 +286,7 @@ function knownTo({ rows, env, aliases, offline }: ServerContext): KnownProviders
   return { rows, env: { ...env }, ...(aliases && { aliases }), offline }
 }
 
-/** With the tools themselves, as far as a request describes them. */
+/** The target with the specifications of its tools, as a request describes them. */
 async function targetOf(
   server: ServerContext,
   { owner, conversationId }: NextPlace,
