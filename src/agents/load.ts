@@ -1,6 +1,7 @@
 // From an agent's file to settings for a conversation. Modules are loaded here; MCP servers are started when the
 // settings are first requested, and only those that the agent names.
 
+import { errorMessage } from '../core/error.ts'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -127,7 +128,7 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
   for (const source of file.tools) {
     if (!('module' in source)) continue
     const tools = await toolsOfModule(source.module).catch((error: unknown) => {
-      throw file.problem(source.at, error instanceof Error ? error.message : String(error))
+      throw file.problem(source.at, errorMessage(error))
     })
     const names = tools.map((tool) => tool.name)
     const missing = source.only?.find((name) => !names.includes(name))

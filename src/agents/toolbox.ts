@@ -7,7 +7,7 @@ import { resolve, sep } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { hashOfFiles } from '../config/trust.ts'
 import type { Note } from '../core/context.ts'
-import { badInput } from '../core/error.ts'
+import { badInput, errorMessage } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ConnectionState } from '../mcp/connection.ts'
 import type { ChangedTool } from '../mcp/definition.ts'
@@ -265,7 +265,7 @@ function agentInfo(options: ToolboxOptions, file: string): AgentInfo {
     const { name, description, settings } = agentNamed(options, agentName(file))
     return { name, file, ...(description !== undefined && { description }), model: settings.model }
   } catch (error) {
-    return { name: agentName(file), file, problem: error instanceof Error ? error.message : String(error) }
+    return { name: agentName(file), file, problem: errorMessage(error) }
   }
 }
 

@@ -2,7 +2,7 @@
 // nothing of the request or the answer except the service's own short name for the problem.
 
 import { SynapseError } from '../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isObject, parseJson, type JsonObject } from '../core/json.ts'
 import type { TokenFetch } from './authorizer.ts'
 
 export interface Question {
@@ -15,7 +15,7 @@ export interface Question {
 /** `who` begins the error message: "Google's token service". */
 export async function askJson(who: string, question: Question, fetch: TokenFetch): Promise<JsonObject> {
   const text = await askText(who, question, fetch)
-  const body = jsonIn(text)
+  const body = parseJson(text)
   if (isObject(body)) return body
   throw failed(who, 'answered with something that is not JSON')
 }
@@ -36,7 +36,7 @@ export async function askText(who: string, question: Question, fetch: TokenFetch
   }
   const text = await reply.text()
   if (reply.status >= 200 && reply.status < 300) return text
-  const body = jsonIn(text)
+  const body = parseJson(text)
   const code = isObject(body) && typeof body.error === 'string' ? ` (${body.error.slice(0, 60)})` : ''
   const kind = reply.status === 429 || reply.status >= 500 ? 'overloaded' : 'auth'
   throw failed(who, `answered ${reply.status}${code}`, kind)
@@ -50,12 +50,4 @@ function failed(
 ): SynapseError {
   const hint = kind === 'auth' ? '; check the credentials' : '; try again'
   return new SynapseError({ kind, message: `${who} ${what}${hint}.` }, { cause })
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { badInput } from '../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../core/json.ts'
 import { askJson } from './ask.ts'
 import type { Authorizer, Env, Place, TokenFetch } from './authorizer.ts'
 import { bearerToken, forget, type Token, tokenFrom } from './token-cache.ts'
@@ -44,7 +44,7 @@ async function identityIn(env: Env): Promise<Identity> {
   const named = env['GOOGLE_APPLICATION_CREDENTIALS']?.trim()
   const file = named || usualFile(env)
   const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text !== undefined) return identityOf(jsonIn(text), named ? 'GOOGLE_APPLICATION_CREDENTIALS' : file)
+  if (text !== undefined) return identityOf(parseJson(text), named ? 'GOOGLE_APPLICATION_CREDENTIALS' : file)
   if (named) throw badInput('GOOGLE_APPLICATION_CREDENTIALS names a file that cannot be read.')
   if (env['METADATA_SERVER_DETECTION']?.trim() === 'assume-present') return machine
   throw badInput(
@@ -127,12 +127,4 @@ function needed(file: JsonObject, field: string, where: string): string {
 function textIn(file: JsonObject, field: string): string | undefined {
   const value = file[field]
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

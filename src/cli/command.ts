@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { editDistance } from '../core/edit-distance.ts'
-import { badInput } from '../core/error.ts'
+import { badInput, errorMessage } from '../core/error.ts'
 
 export interface Command {
   usage: string
@@ -30,7 +30,7 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    const [problem = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const [problem = '', ...more] = errorMessage(error).split('\n')
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
     // The last line of Node's message says what to write instead.
     const instead = unknown === undefined ? (more.at(-1) ?? '') : nearestFlag(unknown, Object.keys(options))

@@ -1,7 +1,7 @@
 // The command line: finds the command and loads it. Nothing else is loaded before the command is known, because the
 // start time is noticeable.
 
-import { asFailure, badInput, type ErrorKind } from '../core/error.ts'
+import { asFailure, badInput, errorMessage, type ErrorKind } from '../core/error.ts'
 import { editDistance } from '../core/edit-distance.ts'
 import { presetNames } from '../settings/policy.ts'
 import { type Command, exitCode } from './command.ts'
@@ -201,7 +201,7 @@ export async function main(argv: string[]): Promise<void> {
 
 /** A promise that a tool did not await may fail after its result: no reason to end everything else. */
 function warnUnhandled(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorMessage(error)
   printError(`synapse: Warning: an error in the background was not handled, for example in a tool: ${message}\n`)
 }
 

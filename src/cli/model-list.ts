@@ -2,7 +2,7 @@
 
 import type { Authorizer } from '../auth/authorizer.ts'
 import { badInput, SynapseError } from '../core/error.ts'
-import { isObject, type Json } from '../core/json.ts'
+import { isObject, parseJson, type Json } from '../core/json.ts'
 import type { ListedModel } from '../providers/find-model.ts'
 import type { Catalogue } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
@@ -84,7 +84,7 @@ async function get(row: ProviderRow, address: URL, headers: Record<string, strin
     throw failure ? new SynapseError(failure, { cause: error }) : error
   }
   const text = await reply.text()
-  const body = jsonIn(text)
+  const body = parseJson(text)
   if (reply.status === 200 && body !== undefined) return body
   const [{ readFailure }, { redactFailure }] = await Promise.all([
     import('../wires/shared/failure.ts'),
@@ -92,14 +92,6 @@ async function get(row: ProviderRow, address: URL, headers: Record<string, strin
   ])
   const failure = readFailure({ status: reply.status, body: body ?? text.slice(0, 2000), provider: row.name })
   throw new SynapseError(redactFailure(failure, headers))
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 function nameIn(item: Json): string | undefined {

@@ -2,7 +2,7 @@
 // or a pipe may have no end, and its size is not known before.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { asFailure, badInput, SynapseError } from '../core/error.ts'
+import { asFailure, badInput, errorMessage, SynapseError } from '../core/error.ts'
 
 /** A transcript is one value in memory, and a string has at most half a billion characters. */
 export const mostOfTranscript = 400 * 1024 * 1024
@@ -28,7 +28,7 @@ export function bytesOf(file: string | 0, most: number): Buffer {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ENOENT') throw badInput(`There is no file ${name}.`)
     if (code === 'EISDIR') throw badInput(`${name} is a folder, not a file.`)
-    throw badInput(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    throw badInput(`${name} cannot be read: ${errorMessage(error)}.`)
   } finally {
     if (opened !== undefined && opened !== 0) closeSync(opened)
   }

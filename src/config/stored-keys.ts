@@ -4,7 +4,7 @@
 
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { badInput } from '../core/error.ts'
+import { badInput, errorMessage } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { userConfigFolder } from './find-file.ts'
 
@@ -53,7 +53,7 @@ function keysIn(path: string): Record<string, unknown> {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
     return isObject(value) && isObject(value['keys']) ? value['keys'] : {}
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'it is not JSON' : error instanceof Error ? error.message : String(error)
+    const why = error instanceof SyntaxError ? 'it is not JSON' : errorMessage(error)
     throw badInput(`${path} cannot be read: ${why}. Without it, "synapse auth PROVIDER" stores keys again.`)
   }
 }
@@ -66,7 +66,7 @@ function write(keys: StoredKeys, env: Env): void {
     writeFileSync(draft, `${JSON.stringify({ version: 1, keys }, null, 1)}\n`, { mode: 0o600, flag: 'wx' })
     renameSync(draft, path)
   } catch (error) {
-    throw badInput(`The key cannot be stored in ${path}: ${error instanceof Error ? error.message : String(error)}.`)
+    throw badInput(`The key cannot be stored in ${path}: ${errorMessage(error)}.`)
   }
 }
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { badInput } from '../core/error.ts'
+import { badInput, errorMessage } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { userVariable } from './folder-variables.ts'
 
@@ -189,9 +189,7 @@ function writeState(state: TrustState, env: Env): void {
     writeFileSync(draft, `${JSON.stringify({ version: 1, ...state }, null, 1)}\n`, { mode: 0o600 })
     renameSync(draft, path)
   } catch (error) {
-    throw badInput(
-      `The list of trusted folders cannot be written to ${path}: ${error instanceof Error ? error.message : String(error)}.`,
-    )
+    throw badInput(`The list of trusted folders cannot be written to ${path}: ${errorMessage(error)}.`)
   }
 }
 

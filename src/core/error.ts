@@ -95,5 +95,10 @@ export function isStorageFull(failure: Failure | undefined): boolean {
 export function asFailure(error: unknown): Failure {
   if (error instanceof SynapseError) return error.failure
   if (isTooDeep(error)) return tooDeep
-  return { kind: 'internal', message: error instanceof Error ? error.message : String(error) }
+  return { kind: 'internal', message: errorMessage(error) }
+}
+
+/** The message of anything that was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

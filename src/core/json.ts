@@ -10,6 +10,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Undefined if the text is not JSON; no JSON value is undefined. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * JSON that is safe to display anywhere: C1 controls, bidirectional controls and the Unicode line separators are
  * escaped. It parses to the same value. (JSON.stringify itself escapes the C0 controls.)

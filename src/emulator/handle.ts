@@ -4,7 +4,8 @@
 // Node loads `fetch` and its classes on first use, which takes longer than an answer: so only `fetch` itself uses them,
 // and `answer` does not.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { errorMessage } from '../core/error.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../core/json.ts'
 import { loadService, loadWire } from '../wires/list.ts'
 import type { Outcome, WireService } from '../wires/service.ts'
 import type { Wire, Profile } from '../wires/wire.ts'
@@ -118,7 +119,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   async function receive(request: Omit<IncomingRequest, 'seen'>): Promise<HttpReply> {
     const { method, url, headers, text } = request
-    const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
+    const seen: Received = { at: now(), method, path: url.pathname, body: parseJson(text) ?? text, status: 0 }
     log.add(seen, text.length)
     const order = headers.get(faultHeader) ?? undefined
     const fault = order === undefined ? (ordered.shift() ?? {}) : readFault(order)
@@ -188,7 +189,7 @@ async function dispatch(serving: Serving, fault: Fault, visit: IncomingRequest):
 }
 
 function failedReply(error: unknown): HttpReply {
-  const message = `The emulator failed: ${error instanceof Error ? error.message : String(error)}`
+  const message = `The emulator failed: ${errorMessage(error)}`
   return jsonReply(500, { error: { message, type: 'emulator_error' } })
 }
 
@@ -307,18 +308,10 @@ function requestLog(keep: number) {
 
 function bodyOf(text: string, protocol: Wire, { largest }: WireService): JsonObject {
   if (largest && text.length > largest.size) throw refusalFor(protocol, largest.issue)
-  const body = text === '' ? {} : jsonIn(text)
+  const body = text === '' ? {} : parseJson(text)
   if (isObject(body)) return body
   const message = 'We could not parse the JSON body of your request.'
   throw refusalFor(protocol, { rule: 'json', status: 400, message })
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 // Sends the requests of a probe one at a time and compares each answer with the expected one.
 
 import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
-import { isObject, type Json } from '../core/json.ts'
+import { isObject, parseJson, type Json } from '../core/json.ts'
 import type { Reply } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import { costOf } from '../providers/price.ts'
@@ -14,7 +14,7 @@ import { redactText, secretsIn } from '../transport/redact.ts'
 import { sleep } from '../transport/reply.ts'
 import { defaultRetry, retryWait } from '../transport/retry.ts'
 import type { FetchedReply } from '../transport/send.ts'
-import { jsonIn, tooLarge } from '../transport/unframe.ts'
+import { tooLarge } from '../transport/unframe.ts'
 import { readFailure } from '../wires/shared/failure.ts'
 import type { Issue } from '../wires/wire.ts'
 import type { ProbeRequest, ProbeStep } from './plan.ts'
@@ -162,7 +162,7 @@ const blocking: Partial<Record<ErrorKind, string>> = {
 const busyKinds: ReadonlySet<ErrorKind> = new Set(['rate-limit', 'overloaded'])
 
 function countedTokens({ text }: ProbeResponse, field: string): Observed {
-  const answer = jsonIn(text)
+  const answer = parseJson(text)
   const tokens = isObject(answer) ? answer[field] : undefined
   return typeof tokens === 'number' && tokens > 0
     ? { outcome: 'as-expected', observed: `${tokens} tokens`, cost: 0 }
@@ -205,7 +205,7 @@ function clipped(text: string): string {
 
 /** The message of an error, whatever form it has. */
 function messageOf(text: string): string {
-  const body = jsonIn(text)
+  const body = parseJson(text)
   const message = body === undefined ? text : messagesIn(body).join(' ') || text
   return message.replaceAll(/\s+/g, ' ').trim()
 }
@@ -284,7 +284,7 @@ async function once(request: ProbeRequest, { name, transport, signal }: SendOpti
     const text = await textOf(reply, limits.replySize)
     const { status } = reply
     if (status >= 200 && status < 300) return { status, text }
-    const answer: Json = jsonIn(text) ?? text
+    const answer: Json = parseJson(text) ?? text
     return { status, text, failure: readFailure({ status, body: answer, headers: Object.fromEntries(reply.headers) }) }
   } catch (error) {
     signal?.throwIfAborted()

@@ -3,7 +3,7 @@
 // is parsed and validated here.
 
 import type { CheckedAnswer } from '../core/event.ts'
-import { SynapseError } from '../core/error.ts'
+import { errorMessage, SynapseError } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { textOf, type Reply } from '../core/message.ts'
 import { isStandardSchema, type OutputOf, type StandardSchema } from '../core/standard-schema.ts'
@@ -63,7 +63,7 @@ export async function checkAnswer(schema: JsonObject, text: string, original?: o
   try {
     value = JSON.parse(bare) as Json
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return {
       problem: `The answer is not JSON (${why}). Answer again with JSON that fits the schema, and nothing else.`,
     }

@@ -1,7 +1,7 @@
 // The required shape of archive lines: ids that exist, parents before their children (so that there are no cycles),
 // fields of the right type.
 
-import { badInput } from '../core/error.ts'
+import { badInput, errorMessage } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Exchange, Overlay, RecordedToolRun } from '../core/log.ts'
 import type { Archive, ArchivedEntry } from '../store/archive.ts'
@@ -57,7 +57,7 @@ export function checkEntry(json: Json, known: Ids, line: number): ArchivedEntry 
     if (!read) throw wrong(line, 'message', 'a message')
     return { id, parentId, at, message: read }
   } catch (error) {
-    throw badInput(`Line ${line}: ${error instanceof Error ? error.message : String(error)}`)
+    throw badInput(`Line ${line}: ${errorMessage(error)}`)
   }
 }
 

@@ -6,8 +6,8 @@
 // InvokeModel wraps, as it is; an exception, as `{ type: 'error', error: { type, message } }`.
 
 import { SynapseError } from '../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { jsonIn, notJson, tooLarge } from './unframe.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../core/json.ts'
+import { notJson, tooLarge } from './unframe.ts'
 
 export interface ByteUnframer {
   /** Takes the bytes as they arrive, split anywhere, and returns the chunks that are now complete. */
@@ -92,7 +92,7 @@ function readFrame(frame: Uint8Array): Json | SynapseError {
   const headers = readHeaders(frame.subarray(preludeSize, start))
   if (!headers) return broken('has a frame whose headers cannot be read')
   const text = new TextDecoder().decode(frame.subarray(start, end))
-  const payload = text === '' ? {} : jsonIn(text)
+  const payload = text === '' ? {} : parseJson(text)
   const kind = headers.get(':message-type') ?? 'event'
   if (kind !== 'event') return errorChunk(headers, payload)
   if (payload === undefined) return notJson(text)
@@ -100,7 +100,7 @@ function readFrame(frame: Uint8Array): Json | SynapseError {
   const content = isObject(payload) ? withoutPadding(payload) : payload
   if (name !== 'chunk' || !isObject(content) || typeof content.bytes !== 'string') return { [name]: content }
   const inner = Buffer.from(content.bytes, 'base64').toString()
-  return jsonIn(inner) ?? notJson(inner)
+  return parseJson(inner) ?? notJson(inner)
 }
 
 function errorChunk(headers: ReadonlyMap<string, string>, payload: Json | undefined): Json {

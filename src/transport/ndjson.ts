@@ -1,8 +1,8 @@
 // One JSON value per line. Pieces of a long line are kept separate until its end arrives, so that reading stays linear.
 
 import type { SynapseError } from '../core/error.ts'
-import type { Json } from '../core/json.ts'
-import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
+import { parseJson, type Json } from '../core/json.ts'
+import { notJson, tooLarge, type Unframer } from './unframe.ts'
 
 export function unframeNdjson(lineSize: number): Unframer {
   let pieces: string[] = []
@@ -31,7 +31,7 @@ export function unframeNdjson(lineSize: number): Unframer {
         start = end + 1
         const line = take()
         if (trouble || line.trim() === '') continue
-        const chunk = jsonIn(line)
+        const chunk = parseJson(line)
         if (chunk === undefined) trouble = notJson(line)
         else chunks.push(chunk)
       }
@@ -40,7 +40,7 @@ export function unframeNdjson(lineSize: number): Unframer {
     },
     flush() {
       // An incomplete line is ignored: the decoder will notice the missing end.
-      const chunk = trouble ? undefined : jsonIn(take())
+      const chunk = trouble ? undefined : parseJson(take())
       return chunk === undefined ? [] : [chunk]
     },
     done: false,

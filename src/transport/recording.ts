@@ -2,12 +2,11 @@
 // of AWS, which recordings store as base64.
 
 import type { Failure } from '../core/error.ts'
-import type { Json } from '../core/json.ts'
+import { parseJson, type Json } from '../core/json.ts'
 import type { Wire } from '../wires/wire.ts'
 import { unframeAwsEvents } from './aws-events.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { unframeSse } from './sse.ts'
-import { jsonIn } from './unframe.ts'
 
 export interface Recording {
   chunks: Json[]
@@ -16,7 +15,7 @@ export interface Recording {
 }
 
 export function readRecording(protocol: Wire, text: string): Recording {
-  const whole = jsonIn(text)
+  const whole = parseJson(text)
   // Gemini without `alt=sse` sends its chunks as one array.
   if (whole !== undefined) return { chunks: Array.isArray(whole) ? whole : protocol.split(whole) }
   const frames = protocol.framing.kind !== 'ndjson' && !hasEvents(text) ? framesIn(text) : undefined

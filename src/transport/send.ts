@@ -4,7 +4,7 @@
 
 import type { Authorizer } from '../auth/authorizer.ts'
 import { badInput, SynapseError, type Failure } from '../core/error.ts'
-import { isObject, type Json } from '../core/json.ts'
+import { isObject, parseJson, type Json } from '../core/json.ts'
 import { readFailure } from '../wires/shared/failure.ts'
 import type { Wire } from '../wires/wire.ts'
 import { unframeAwsEvents } from './aws-events.ts'
@@ -14,7 +14,7 @@ import { networkFailure } from './network.ts'
 import { hasEvents, readRecording } from './recording.ts'
 import { redactFailure, redactText, secretsIn } from './redact.ts'
 import { unframeSse } from './sse.ts'
-import { jsonIn, notJson, textReader, tooLarge, type Unframer } from './unframe.ts'
+import { notJson, textReader, tooLarge, type Unframer } from './unframe.ts'
 import { watch, type Clock, type Watch } from './watch.ts'
 
 /** The part of `fetch` that is used: a custom fetch avoids loading the platform's, which is slow to load. */
@@ -276,7 +276,7 @@ async function awsReply(body: Body, attempt: Attempt, take: Take): Promise<boole
 }
 
 function* wholeReply(text: string, attempt: Attempt): Generator<Json, void, void> {
-  const body = jsonIn(text)
+  const body = parseJson(text)
   if (body === undefined) return yield* readableIn(text, attempt)
   // Gateways send errors with 200 too. A reply that reports its own failure has an id.
   if (isObject(body) && body.error && body.id === undefined) {
@@ -348,7 +348,7 @@ async function refusal(body: Body, attempt: Attempt): Promise<SendError> {
     ...named(attempt),
     status: reply.status,
     headers,
-    body: jsonIn(text) ?? text,
+    body: parseJson(text) ?? text,
     now: Date.now(),
   })
   const advice = headers['x-should-retry']

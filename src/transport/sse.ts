@@ -5,8 +5,8 @@
 
 import { createParser } from 'eventsource-parser'
 import type { SynapseError } from '../core/error.ts'
-import { isObject, type Json } from '../core/json.ts'
-import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
+import { isObject, parseJson, type Json } from '../core/json.ts'
+import { notJson, tooLarge, type Unframer } from './unframe.ts'
 
 /** `done` is the last `data:` line of wires that have one; `[DONE]` is recognised on all of them. */
 export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
@@ -30,7 +30,7 @@ export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
   })
 
   function add(data: string): void {
-    const chunk = jsonIn(data)
+    const chunk = parseJson(data)
     if (chunk !== undefined) chunks.push(chunk)
     // A last event without its blank line may be incomplete: it is ignored.
     else if (!flushing) trouble = notJson(data)
@@ -59,7 +59,7 @@ export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
 
 /** An event named `error` is an error, whatever its data looks like. */
 function errorChunk(data: string): Json {
-  const value = jsonIn(data)
+  const value = parseJson(data)
   if (value === undefined) return { type: 'error', error: { message: data } }
   return isObject(value) && (value.error !== undefined || value.type === 'error')
     ? value

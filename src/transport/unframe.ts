@@ -60,12 +60,3 @@ export function tooLarge(what: string, limit: number): SynapseError {
 export function sizeText(bytes: number): string {
   return bytes >= 1024 * 1024 ? `${Math.round(bytes / (1024 * 1024))} MiB` : `${bytes} bytes`
 }
-
-/** Undefined if the text is not JSON; no JSON value is undefined. */
-export function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
-}

@@ -3,7 +3,7 @@
 
 import { prepare, refuse } from '../../runtime/prepare.ts'
 import { badInput } from '../../core/error.ts'
-import { isObject, type Json } from '../../core/json.ts'
+import { isObject, parseJson, type Json } from '../../core/json.ts'
 import { findRow } from '../../providers/find-row.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { loadService } from '../../wires/list.ts'
@@ -69,15 +69,7 @@ FILE may be - to read standard input.`,
  */
 async function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Promise<Json> {
   const service = await loadService(protocol)
-  const given = parsed(transcript.text)
+  const given = parseJson(transcript.text)
   if (transcript.format === protocol && isObject(given) && service.listField in given) return { model, ...given }
   return service.request(writeTranscript(transcript.messages, protocol), model)
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

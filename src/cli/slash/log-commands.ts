@@ -1,7 +1,7 @@
 // Commands about messages, in this and other conversations.
 
 import { writeFileSync } from 'node:fs'
-import { badInput } from '../../core/error.ts'
+import { badInput, errorMessage } from '../../core/error.ts'
 import type { Message, Part } from '../../core/message.ts'
 import type { Hit } from '../../store/store.ts'
 import { seconds } from '../format-number.ts'
@@ -55,7 +55,7 @@ function keep(file: string, text: string): void {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'EEXIST') throw badInput(`${file} already exists. Name another file: /export FORMAT FILE.`)
-    throw badInput(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`)
+    throw badInput(`${file} cannot be written: ${errorMessage(error)}.`)
   }
 }
 

@@ -1,6 +1,7 @@
 // One tool call, with its outcome as a result for the model. A tool cannot end a run: throwing, hanging, returning
 // nothing or something that is not JSON all become failed results.
 
+import { errorMessage } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { ToolCallPart, ToolResultPart } from '../../core/message.ts'
 import type { ReadCall, ToolRun } from '../../core/tool.ts'
@@ -35,7 +36,7 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
     } catch (error) {
       if (signal.aborted) return failedOutcome(`${call.name} was cancelled; whether it had any effect is not known.`)
       if (stop.signal.aborted) return failedOutcome(String(stop.signal.reason))
-      return failedOutcome(`${call.name} failed: ${messageOf(error)}`)
+      return failedOutcome(`${call.name} failed: ${errorMessage(error)}`)
     } finally {
       clearTimeout(limit)
       signal.removeEventListener('abort', cancel)
@@ -85,10 +86,6 @@ function asJson(value: unknown): Json | undefined {
   } catch {
     return undefined
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function rejection(signal: AbortSignal): Promise<never> {

@@ -2,6 +2,7 @@
 // the tool runs, and each result as soon as it exists: after a crash the log shows which tools had run (P5). A reply
 // may have any number of calls: those beyond a limit are answered as not run, together.
 
+import { errorMessage } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { callsOf, type ToolCallPart, type ToolMessage, type ToolResultPart } from '../../core/message.ts'
 import { carriesMedia } from '../../store/media.ts'
@@ -226,7 +227,7 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
       asks: () => (typeof ask === 'function' ? ask(value) : ask === true),
     }
   } catch (error) {
-    return { problem: `${name} was not run: ${error instanceof Error ? error.message : String(error)}` }
+    return { problem: `${name} was not run: ${errorMessage(error)}` }
   }
 }
 

@@ -1,6 +1,7 @@
 // What a tool returned, in the form sent to the model. Of a long text the beginning and the end are shown: `value` has
 // all of it in the log.
 
+import { errorMessage } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { inTextSlices } from '../../core/slices.ts'
 import type { MediaPart, TextPart, ToolResultPart } from '../../core/message.ts'
@@ -22,7 +23,7 @@ export function readValue(name: string, value: unknown): ToolOutcome {
     if (text === undefined) return failedOutcome(`${name} returned a ${typeof value}, which cannot be written as JSON.`)
     return { output: [shownText(text)], value: JSON.parse(text) as Json }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return failedOutcome(`${name} returned something that cannot be written as JSON: ${why}`)
   }
 }

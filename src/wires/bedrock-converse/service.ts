@@ -1,6 +1,6 @@
 // What a server of Converse needs besides encoding and decoding.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import { readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
@@ -22,7 +22,7 @@ export const bedrockConverseService: WireService = {
     const fields = body.additionalModelRequestFields
     const thinking = valueAt(fields, 'thinking', 'type') ?? valueAt(fields, 'reasoningConfig', 'type')
     const text = valueAt(body, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
-    const schema = typeof text === 'string' ? jsonIn(text) : undefined
+    const schema = typeof text === 'string' ? parseJson(text) : undefined
     return readOptions({
       toolChoice: toolChoiceOf(valueAt(body, 'toolConfig', 'toolChoice')),
       reasoning:
@@ -73,14 +73,6 @@ function toolChoiceOf(choice: Json | undefined): RequestOptions['toolChoice'] {
   const name = valueAt(choice, 'tool', 'name')
   if (typeof name === 'string') return { tool: name }
   return valueAt(choice, 'any') === undefined ? 'auto' : 'required'
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 // What the model reads of a body of Converse.

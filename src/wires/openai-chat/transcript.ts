@@ -3,7 +3,7 @@
 // ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import {
   callsOf,
   type Message,
@@ -215,16 +215,13 @@ function readCall(call: JsonObject): { id: string; name: string; args: Json } {
   return {
     id: textIn(call.id),
     name: typeof inner.name === 'string' ? inner.name : 'tool',
-    args: typeof args === 'string' ? parsed(args) : args,
+    args: typeof args === 'string' ? jsonOrText(args) : args,
   }
 }
 
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return text
-  }
+function jsonOrText(text: string): Json {
+  const value = parseJson(text)
+  return value === undefined ? text : value
 }
 
 /** SWE-agent lists the ids that a result answers; tau2-bench names the field `id`. */

@@ -1,7 +1,7 @@
 // The messages of a context as input items, with every output right after the items of its reply.
 
 import type { Context, Note } from '../../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import { textOf, type Message, type Reply, type ToolMessage, type ToolResultPart } from '../../core/message.ts'
 import { requestIds, type IdGrammar } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
@@ -190,17 +190,9 @@ function answerItem(call: WrittenCall, output: Output, result: ToolResultPart): 
 
 /** The result of a search is a list of tools: the result itself, or the JSON in its text. */
 function foundTools(call: WrittenCall, { value, output }: ToolResultPart): Item {
-  const found = value ?? parsedJson(textOf(output))
+  const found = value ?? parseJson(textOf(output))
   const tools = Array.isArray(found) ? found.filter(isObject) : []
   return { type: 'tool_search_output', call_id: call.id, execution: 'client', status: 'completed', tools }
-}
-
-function parsedJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 function outputItem(call: WrittenCall, output: string | JsonObject[]): Item {

@@ -4,7 +4,7 @@
 // per-minute limit is 413 at Groq, an empty account is 429 at OpenAI. The first matching row of the table decides.
 
 import { isRetryable, type ErrorKind, type Failure } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 
 export interface ErrorReply {
   status?: number
@@ -254,12 +254,7 @@ function addText(text: string, found: Found): void {
 }
 
 function jsonInside(text: string): Json | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
+  return /^\s*[[{]/.test(text) ? parseJson(text) : undefined
 }
 
 function waitOf(reply: ErrorReply, found: Found, text: string): number | undefined {
