@@ -1,6 +1,6 @@
 // Ways to read a stream: ours, and the least that any reader must do.
 
-import { folding } from '../../src/core/fold.ts'
+import { createFold } from '../../src/core/fold.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
@@ -15,7 +15,7 @@ export function ours(protocol: Wire, chunks: readonly Uint8Array[]): number {
   const origin = { protocol: protocol.id, provider: 'a-provider', model: 'a-model' }
   const text = textReader()
   const decoder = protocol.decoder(origin)
-  const folded = folding(origin)
+  const folded = createFold(origin)
   for (const bytes of chunks) {
     for (const chunk of unframer.push(text.push(bytes))) {
       for (const event of decoder.push(chunk)) folded.push(event)

@@ -11,7 +11,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { ReplyEvent } from '../core/event.ts'
 import { SynapseError } from '../core/error.ts'
-import { folding } from '../core/fold.ts'
+import { createFold } from '../core/fold.ts'
 import type { MediaPart, Origin, Part, Reply, StopReason } from '../core/message.ts'
 import { noUsage, type Usage } from '../core/usage.ts'
 import { ourKey } from './read-prompt.ts'
@@ -22,7 +22,7 @@ export interface StreamWriter {
 
 /** `carried`: what a part of the reply carries, once it has ended. */
 export function streamWriter(origin: Origin, carried: (reply: Reply) => object): StreamWriter {
-  const fold = folding(origin)
+  const fold = createFold(origin)
   const kinds = new Map<number, Part['type']>()
   const callIds = new Map<number, string>()
   let pending: LanguageModelV4StreamPart[] = []

@@ -5,7 +5,7 @@ import { SynapseError } from '../core/error.ts'
 import { isObject, parseJson, type JsonObject } from '../core/json.ts'
 import type { TokenFetch } from './authorizer.ts'
 
-export interface Question {
+export interface TokenRequest {
   method?: 'GET' | 'POST' | 'PUT'
   url: string
   headers?: Record<string, string>
@@ -13,15 +13,15 @@ export interface Question {
 }
 
 /** `who` begins the error message: "Google's token service". */
-export async function askJson(who: string, question: Question, fetch: TokenFetch): Promise<JsonObject> {
-  const text = await askText(who, question, fetch)
+export async function askJson(who: string, request: TokenRequest, fetch: TokenFetch): Promise<JsonObject> {
+  const text = await askText(who, request, fetch)
   const body = parseJson(text)
   if (isObject(body)) return body
   throw failed(who, 'answered with something that is not JSON')
 }
 
-export async function askText(who: string, question: Question, fetch: TokenFetch): Promise<string> {
-  const { method = 'GET', url, headers = {}, form } = question
+export async function askText(who: string, request: TokenRequest, fetch: TokenFetch): Promise<string> {
+  const { method = 'GET', url, headers = {}, form } = request
   let reply
   try {
     reply = await fetch(url, {

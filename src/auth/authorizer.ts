@@ -1,5 +1,5 @@
-// How a request to a cloud is authorised where no key is given: from the credentials of the user's environment, looked
-// up when the first request needs them. What a cloud gives us is cached in memory, and never logged or stored.
+// Authorises requests to a cloud without a key, with the credentials of the user's environment. They are looked up when
+// the first request needs them. Tokens are cached in memory, and never logged or stored.
 
 /** The cloud settings of a provider's row. */
 export type Credentials =
@@ -53,11 +53,11 @@ interface TokenReply {
 export interface Authorizer {
   /** The headers that authorise this one request. Throws one sentence for the user if something is missing. */
   headers(request: Outgoing, fetch: TokenFetch): Promise<Record<string, string>>
-  /** After a refusal: whether new headers may be accepted. */
-  again(refused: Pick<TokenReply, 'status' | 'headers'>): boolean
+  /** After a refusal: drops what was refused, and returns whether another try may succeed. */
+  refresh(refused: Pick<TokenReply, 'status' | 'headers'>): boolean
 }
 
-export interface Place {
+export interface AuthOptions {
   env: Env
   /** The region of an AWS address. */
   region?: string | undefined
@@ -65,25 +65,25 @@ export interface Place {
 }
 
 /** Nothing is loaded or read before the first request. */
-export function authorizer(credentials: Credentials, place: Place): Authorizer {
+export function authorizer(credentials: Credentials, options: AuthOptions): Authorizer {
   let loading: Promise<Authorizer> | undefined
   let loaded: Authorizer | undefined
   return {
     async headers(request, fetch) {
-      loaded = await (loading ??= load(credentials, place))
+      loaded = await (loading ??= load(credentials, options))
       return loaded.headers(request, fetch)
     },
-    again: (refused) => loaded?.again(refused) ?? false,
+    refresh: (refused) => loaded?.refresh(refused) ?? false,
   }
 }
 
-async function load(credentials: Credentials, place: Place): Promise<Authorizer> {
+async function load(credentials: Credentials, options: AuthOptions): Promise<Authorizer> {
   switch (credentials.kind) {
     case 'aws':
-      return (await import('./aws.ts')).awsAuthorizer(credentials.service, place)
+      return (await import('./aws.ts')).awsAuthorizer(credentials.service, options)
     case 'google':
-      return (await import('./google.ts')).googleAuthorizer(place)
+      return (await import('./google.ts')).googleAuthorizer(options)
     case 'entra':
-      return (await import('./entra.ts')).entraAuthorizer(credentials.scopes, place)
+      return (await import('./entra.ts')).entraAuthorizer(credentials.scopes, options)
   }
 }

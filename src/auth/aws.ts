@@ -4,12 +4,12 @@
 import { badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { askJson, askText } from './ask.ts'
-import type { Authorizer, Env, Place, TokenFetch } from './authorizer.ts'
+import type { Authorizer, Env, AuthOptions, TokenFetch } from './authorizer.ts'
 import { awsProfile, profileName, type Profile } from './aws-profile.ts'
 import { signature, type AwsKeys } from './sigv4.ts'
 import { cached, forget } from './token-cache.ts'
 
-export function awsAuthorizer(service: string, { env, region, now = Date.now }: Place): Authorizer {
+export function awsAuthorizer(service: string, { env, region, now = Date.now }: AuthOptions): Authorizer {
   if (region === undefined) throw badInput('Requests to AWS are signed for a region: set AWS_REGION.')
   /** How far the clock of AWS is ahead of ours. */
   let skew = 0
@@ -21,12 +21,12 @@ export function awsAuthorizer(service: string, { env, region, now = Date.now }: 
       const keys = await cached(name, now(), () => source.keys(fetch))
       return signature(request, keys, { region, service }, now() + skew)
     },
-    again({ status, headers }) {
+    refresh({ status, headers }) {
       if (status !== 400 && status !== 401 && status !== 403) return false
-      const theirs = Date.parse(headers.get('date') ?? '')
-      const off = theirs - now()
-      if (Math.abs(off - skew) > tolerated) {
-        skew = off
+      const serverTime = Date.parse(headers.get('date') ?? '')
+      const newSkew = serverTime - now()
+      if (Math.abs(newSkew - skew) > toleratedMs) {
+        skew = newSkew
         return true
       }
       // Temporary keys may have been replaced early.
@@ -39,7 +39,7 @@ export function awsAuthorizer(service: string, { env, region, now = Date.now }: 
 }
 
 /** AWS refuses signatures that are more than five minutes old or ahead. */
-const tolerated = 4 * 60_000
+const toleratedMs = 4 * 60_000
 
 interface Source {
   name: string
@@ -48,7 +48,7 @@ interface Source {
 
 function sourceOf(env: Env): Source {
   const inVariables = keysIn(env, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN')
-  if (inVariables && !env['AWS_PROFILE']?.trim()) return given(inVariables)
+  if (inVariables && !env['AWS_PROFILE']?.trim()) return fixedKeys(inVariables)
   const profile = awsProfile(env)
   if (profile) return profileSource(profile, env)
   if (env['AWS_PROFILE']?.trim()) {
@@ -56,13 +56,13 @@ function sourceOf(env: Env): Source {
   }
   const container = containerSource(env)
   if (container) return container
-  if (env['AWS_EC2_METADATA_DISABLED']?.trim().toLowerCase() === 'false') return machine
+  if (env['AWS_EC2_METADATA_DISABLED']?.trim().toLowerCase() === 'false') return instanceMetadata
   throw badInput(
     'There are no credentials of AWS: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.',
   )
 }
 
-function given(keys: AwsKeys): Source {
+function fixedKeys(keys: AwsKeys): Source {
   return { name: `aws ${keys.accessKeyId} ${keys.sessionToken ?? ''}`, keys: () => Promise.resolve(keys) }
 }
 
@@ -74,9 +74,9 @@ function keysIn(from: Env, id: string, secret: string, token: string): AwsKeys |
 
 function profileSource(profile: Profile, env: Env): Source {
   const keys = keysIn(profile, 'aws_access_key_id', 'aws_secret_access_key', 'aws_session_token')
-  if (keys && profile['role_arn'] === undefined) return given(keys)
+  if (keys && profile['role_arn'] === undefined) return fixedKeys(keys)
   const source = profile['role_arn'] === undefined ? profile['credential_source']?.toLowerCase() : undefined
-  if (source === 'ec2instancemetadata') return machine
+  if (source === 'ec2instancemetadata') return instanceMetadata
   const container = source === 'ecscontainer' ? containerSource(env) : undefined
   if (container) return container
   const name = profileName(env)
@@ -125,7 +125,7 @@ async function tokenFile(env: Env): Promise<string | undefined> {
 const machineHost = 'http://169.254.169.254/latest'
 
 /** The instance metadata service, version 2. */
-const machine: Source = {
+const instanceMetadata: Source = {
   name: 'aws machine',
   async keys(fetch) {
     const who = 'The instance metadata service'

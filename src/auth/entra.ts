@@ -3,29 +3,32 @@
 import { readFile } from 'node:fs/promises'
 import { badInput } from '../core/error.ts'
 import { askJson } from './ask.ts'
-import type { Authorizer, Env, Place } from './authorizer.ts'
+import type { Authorizer, Env, AuthOptions } from './authorizer.ts'
 import { bearerToken, forget, tokenFrom } from './token-cache.ts'
 
 const who = 'Microsoft Entra ID'
 
-export function entraAuthorizer(scopes: readonly [string, ...string[]], { env, now = Date.now }: Place): Authorizer {
+export function entraAuthorizer(
+  scopes: readonly [string, ...string[]],
+  { env, now = Date.now }: AuthOptions,
+): Authorizer {
   let tried = 0
   let name = ''
   return {
     async headers(_request, fetch) {
-      const tenant = needed(env, 'AZURE_TENANT_ID')
-      const client = needed(env, 'AZURE_CLIENT_ID')
+      const tenant = requiredVariable(env, 'AZURE_TENANT_ID')
+      const client = requiredVariable(env, 'AZURE_CLIENT_ID')
       if (!/^[\w.-]+$/.test(tenant)) throw badInput('AZURE_TENANT_ID is not the id or the domain of a tenant.')
       const scope = scopes[tried % scopes.length] ?? scopes[0]
       name = `entra ${tenant} ${client} ${scope}`
       return bearerToken(name, now(), async () => {
-        const form = { grant_type: 'client_credentials', client_id: client, scope, ...(await proof(env)) }
+        const form = { grant_type: 'client_credentials', client_id: client, scope, ...(await clientProof(env)) }
         const url = `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`
         return tokenFrom(who, await askJson(who, { method: 'POST', url, form }, fetch), now())
       })
     },
     /** Which scope a resource wants is not documented: after a refusal the other one is tried. */
-    again({ status }) {
+    refresh({ status }) {
       if (status !== 401 || name === '') return false
       forget(name)
       tried++
@@ -34,7 +37,7 @@ export function entraAuthorizer(scopes: readonly [string, ...string[]], { env, n
   }
 }
 
-async function proof(env: Env): Promise<Record<string, string>> {
+async function clientProof(env: Env): Promise<Record<string, string>> {
   const secret = env['AZURE_CLIENT_SECRET']?.trim()
   if (secret) return { client_secret: secret }
   const file = env['AZURE_FEDERATED_TOKEN_FILE']?.trim()
@@ -47,7 +50,7 @@ async function proof(env: Env): Promise<Record<string, string>> {
   }
 }
 
-function needed(env: Env, name: string): string {
+function requiredVariable(env: Env, name: string): string {
   const value = env[name]?.trim()
   if (!value) throw missing(name)
   return value

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { badInput } from '../core/error.ts'
 import { isObject, parseJson, type Json, type JsonObject } from '../core/json.ts'
 import { askJson } from './ask.ts'
-import type { Authorizer, Env, Place, TokenFetch } from './authorizer.ts'
+import type { Authorizer, Env, AuthOptions, TokenFetch } from './authorizer.ts'
 import { bearerToken, forget, type Token, tokenFrom } from './token-cache.ts'
 
 /** Never the address in a file: the author of the file would receive what is sent there. */
@@ -16,17 +16,17 @@ const tokenAddress = 'https://oauth2.googleapis.com/token'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const who = 'The token service of Google'
 
-export function googleAuthorizer({ env, now = Date.now }: Place): Authorizer {
-  let found: Promise<Identity> | undefined
+export function googleAuthorizer({ env, now = Date.now }: AuthOptions): Authorizer {
+  let loading: Promise<Identity> | undefined
   let name = ''
   return {
     async headers(_request, fetch) {
-      const identity = await (found ??= identityIn(env))
+      const identity = await (loading ??= identityIn(env))
       name = identity.name
       const bearer = await bearerToken(name, now(), () => identity.token(fetch, now()))
       return { ...bearer, ...(identity.quotaProject && { 'x-goog-user-project': identity.quotaProject }) }
     },
-    again({ status }) {
+    refresh({ status }) {
       if (status !== 401 || name === '') return false
       forget(name)
       return true
@@ -42,17 +42,17 @@ interface Identity {
 
 async function identityIn(env: Env): Promise<Identity> {
   const named = env['GOOGLE_APPLICATION_CREDENTIALS']?.trim()
-  const file = named || usualFile(env)
+  const file = named || defaultFile(env)
   const text = await readFile(file, 'utf8').catch(() => undefined)
   if (text !== undefined) return identityOf(parseJson(text), named ? 'GOOGLE_APPLICATION_CREDENTIALS' : file)
   if (named) throw badInput('GOOGLE_APPLICATION_CREDENTIALS names a file that cannot be read.')
-  if (env['METADATA_SERVER_DETECTION']?.trim() === 'assume-present') return machine
+  if (env['METADATA_SERVER_DETECTION']?.trim() === 'assume-present') return metadataServer
   throw badInput(
     'There are no credentials of Google Cloud: run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS to the key file of a service account.',
   )
 }
 
-function usualFile(env: Env): string {
+function defaultFile(env: Env): string {
   const folder =
     env['CLOUDSDK_CONFIG']?.trim() || join(env['HOME'] || env['USERPROFILE'] || homedir(), '.config', 'gcloud')
   return join(folder, 'application_default_credentials.json')
@@ -63,15 +63,15 @@ function identityOf(file: Json | undefined, where: string): Identity {
   const quotaProject = textIn(file, 'quota_project_id')
   const about = quotaProject === undefined ? {} : { quotaProject }
   if (file.type === 'service_account') return { ...serviceAccount(file, where), ...about }
-  if (file.type === 'authorized_user') return { ...user(file, where), ...about }
+  if (file.type === 'authorized_user') return { ...authorizedUser(file, where), ...about }
   throw badInput(
     `${where} has credentials of type ${JSON.stringify(file.type ?? null)}: only service_account and authorized_user are known; give an access token in CLOUDSDK_AUTH_ACCESS_TOKEN instead.`,
   )
 }
 
 function serviceAccount(file: JsonObject, where: string): Identity {
-  const email = needed(file, 'client_email', where)
-  const key = needed(file, 'private_key', where)
+  const email = requiredField(file, 'client_email', where)
+  const key = requiredField(file, 'private_key', where)
   const kid = textIn(file, 'private_key_id')
   return {
     name: `google ${email} ${kid ?? ''}`,
@@ -95,12 +95,12 @@ function jwt({ email, key, kid }: { email: string; key: string; kid?: string }, 
   }
 }
 
-function user(file: JsonObject, where: string): Identity {
+function authorizedUser(file: JsonObject, where: string): Identity {
   const form = {
     grant_type: 'refresh_token',
-    client_id: needed(file, 'client_id', where),
-    client_secret: needed(file, 'client_secret', where),
-    refresh_token: needed(file, 'refresh_token', where),
+    client_id: requiredField(file, 'client_id', where),
+    client_secret: requiredField(file, 'client_secret', where),
+    refresh_token: requiredField(file, 'refresh_token', where),
   }
   return {
     name: `google ${form.client_id} ${form.refresh_token}`,
@@ -109,7 +109,7 @@ function user(file: JsonObject, where: string): Identity {
   }
 }
 
-const machine: Identity = {
+const metadataServer: Identity = {
   name: 'google machine',
   async token(fetch, now) {
     const url = 'http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token'
@@ -118,7 +118,7 @@ const machine: Identity = {
   },
 }
 
-function needed(file: JsonObject, field: string, where: string): string {
+function requiredField(file: JsonObject, field: string, where: string): string {
   const value = textIn(file, field)
   if (value === undefined) throw badInput(`${where} has no ${field}.`)
   return value

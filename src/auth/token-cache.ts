@@ -9,32 +9,31 @@ interface Expiring {
 }
 
 /** A token is not used this long before its expiry: a request may take minutes to start. */
-const early = 5 * 60_000
+const marginMs = 5 * 60_000
 
-const held = new Map<string, Promise<Expiring>>()
+const tokens = new Map<string, Promise<Expiring>>()
 
 /** `name` must identify the identity; it is not logged. */
 export async function cached<T extends Expiring>(name: string, now: number, fetch: () => Promise<T>): Promise<T> {
-  const known = held.get(name)
+  const known = tokens.get(name)
   if (known) {
     const value = await (known as Promise<T>).catch(() => undefined)
-    if (value && (value.expiresAt === undefined || value.expiresAt - early > now)) return value
-    if (held.get(name) !== known) return cached(name, now, fetch)
+    if (value && (value.expiresAt === undefined || value.expiresAt - marginMs > now)) return value
+    if (tokens.get(name) !== known) return cached(name, now, fetch)
   }
-  const asking = fetch()
-  held.set(name, asking)
-  return asking.catch((error: unknown) => {
-    if (held.get(name) === asking) held.delete(name)
+  const fetching = fetch()
+  tokens.set(name, fetching)
+  return fetching.catch((error: unknown) => {
+    if (tokens.get(name) === fetching) tokens.delete(name)
     throw error
   })
 }
 
 export function forget(name: string): void {
-  held.delete(name)
+  tokens.delete(name)
 }
 
-// An OAuth access token, from an answer and for a header.
-
+/** An OAuth access token. */
 export interface Token {
   token: string
   expiresAt?: number

@@ -80,7 +80,7 @@ export function badInput(message: string): SynapseError {
   return new SynapseError({ kind: 'bad-input', message })
 }
 
-/** Without a native stack it is plain data that has the shape of an error. */
+/** JSON that is nested too deeply for the stack. */
 export function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack')
 }

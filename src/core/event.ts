@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 import type { Message, Origin, Part, Stop, ToolCallPart, ToolResultPart } from './message.ts'
 import type { Usage } from './usage.ts'
 
-/** One model call. Parts open and close in any order; `index` is the part's place in the reply. */
+/** The events of one reply. Parts start and end in any order; `index` is the position of the part. */
 export type ReplyEvent =
   /** A second one means that the provider started over: it discards every part before it. */
   | { type: 'reply-start'; origin: Origin }
@@ -20,7 +20,7 @@ export type ReplyEvent =
   /** `notes`: what the provider reports that it changed in the request. */
   | { type: 'reply-end'; origin: Origin; stop: Stop; native: Json[]; usage?: Usage; failure?: Failure; notes?: Note[] }
 
-/** The whole loop. */
+/** The events of a run. */
 export type RunEvent =
   | { type: 'run-start'; conversationId: string; entryId: string }
   | { type: 'request'; exchangeId: string; provider: string; model: string; step: number; notes: Note[] }
@@ -36,7 +36,7 @@ export type RunEvent =
   /** A call needs approval. The run ends as `waiting`, and continues once the call is approved or denied. */
   | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
   /**
-   * A model failed before it sent anything, so the next one of the chain is used; or it failed to compose the answer.
+   * A model failed before it sent anything, so the next one of the chain is used; or the model for the final answer failed.
    */
   | { type: 'fallback'; from: string; to: string; failure: Failure }
   /** The database is unreachable. The run waits for it; what the model sends meanwhile is shown, and saved later. */

@@ -1,5 +1,5 @@
-// Events in, Reply out. Deltas are only for live display: the part carried by a `part-end` is authoritative, and a part
-// that never ended keeps what its deltas brought.
+// Folds the events of a reply into a Reply. The part of a `part-end` is authoritative; a part that never ended has the
+// text of its deltas.
 
 import type { Note } from './context.ts'
 import type { ReplyEvent } from './event.ts'
@@ -20,7 +20,7 @@ export interface Fold {
   result(): Folded
 }
 
-export function folding(origin: Origin): Fold {
+export function createFold(origin: Origin): Fold {
   const parts: (Part | undefined)[] = []
   const pending: (string[] | undefined)[] = []
   let end: Extract<ReplyEvent, { type: 'reply-end' }> | undefined
@@ -72,7 +72,7 @@ export function folding(origin: Origin): Fold {
 }
 
 export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
-  const folded = folding(origin)
+  const folded = createFold(origin)
   for (const event of events) folded.push(event)
   return folded.result()
 }

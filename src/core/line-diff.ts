@@ -3,7 +3,8 @@
 
 export type DiffLine = { sign: ' ' | '+' | '-'; text: string } | { sign: '…'; text: string }
 
-const around = 3
+/** Unchanged lines that are shown before and after a change. */
+const contextLines = 3
 /** Above this many pairs of lines the middle is shown as removed and added: a finer diff would take too long. */
 const mostPairs = 4_000_000
 
@@ -18,12 +19,12 @@ export function lineDiff(old: readonly string[], next: readonly string[]): DiffL
 
   const lines: DiffLine[] = []
   const shared = next.slice(0, start)
-  if (shared.length > around) lines.push({ sign: '…', text: `${shared.length - around} lines as before` })
-  for (const text of shared.slice(-around)) lines.push({ sign: ' ', text })
+  if (shared.length > contextLines) lines.push({ sign: '…', text: `${shared.length - contextLines} unchanged lines` })
+  for (const text of shared.slice(-contextLines)) lines.push({ sign: ' ', text })
   lines.push(...folded(middle(removed, added)))
   const after = next.slice(next.length - ends)
-  for (const text of after.slice(0, around)) lines.push({ sign: ' ', text })
-  if (after.length > around) lines.push({ sign: '…', text: `${after.length - around} lines as before` })
+  for (const text of after.slice(0, contextLines)) lines.push({ sign: ' ', text })
+  if (after.length > contextLines) lines.push({ sign: '…', text: `${after.length - contextLines} unchanged lines` })
   return lines
 }
 
@@ -62,7 +63,7 @@ function middle(old: readonly string[], next: readonly string[]): DiffLine[] {
   return lines
 }
 
-/** Long unchanged stretches lose their middle. */
+/** Shows only the ends of long unchanged stretches. */
 function folded(lines: readonly DiffLine[]): DiffLine[] {
   const shown: DiffLine[] = []
   let same: DiffLine[] = []
@@ -78,11 +79,11 @@ function folded(lines: readonly DiffLine[]): DiffLine[] {
   return shown
 
   function flush(): void {
-    if (same.length <= 2 * around + 1) shown.push(...same)
+    if (same.length <= 2 * contextLines + 1) shown.push(...same)
     else {
-      shown.push(...same.slice(0, around))
-      shown.push({ sign: '…', text: `${same.length - 2 * around} lines as before` })
-      shown.push(...same.slice(-around))
+      shown.push(...same.slice(0, contextLines))
+      shown.push({ sign: '…', text: `${same.length - 2 * contextLines} unchanged lines` })
+      shown.push(...same.slice(-contextLines))
     }
     same = []
   }

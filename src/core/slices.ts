@@ -1,4 +1,4 @@
-// Long work on the thread of the process, in slices: between two of them everything else continues.
+// Long work in slices, so that the event loop continues between two of them.
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 
@@ -9,12 +9,12 @@ const mostSize = 4096
 
 /**
  * Calls `work` with a position and the most items to handle, until it returns undefined in place of the next position.
- * `restMs`: a pause between two slices, for others that wait for something that a slice locks.
+ * `pauseMs`: a pause between two slices, for others that wait for something that a slice locks.
  */
 export async function inSlices<P>(
   start: P,
   work: (from: P, most: number) => P | undefined | Promise<P | undefined>,
-  restMs = 0,
+  pauseMs = 0,
 ): Promise<void> {
   let most = firstSize
   for (let at: P | undefined = start; ;) {
@@ -23,7 +23,7 @@ export async function inSlices<P>(
     if (at === undefined) return
     const took = Math.max(performance.now() - began, sliceMs / 4)
     most = Math.max(1, Math.min(mostSize, Math.round((most * sliceMs) / took)))
-    await (restMs > 0 ? wait(restMs) : nextTurn())
+    await (pauseMs > 0 ? wait(pauseMs) : nextTurn())
   }
 }
 
@@ -39,17 +39,17 @@ export async function takeInSlices(steps: Iterator<undefined, void, void>): Prom
 /** Characters of a text that are handled at once, in a few milliseconds. */
 export const textSlice = 256 * 1024
 
-/** Calls `work` with each slice of a text. None ends between the halves of a pair: they are one character of the text. */
+/** Calls `work` with each slice of a text. None ends between the halves of a surrogate pair. */
 export async function inTextSlices(text: string, work: (slice: string) => void): Promise<void> {
   for (let from = 0; from < text.length;) {
     let to = Math.min(text.length, from + textSlice)
-    if (to < text.length && isFirstOfPair(text.charCodeAt(to - 1))) to--
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to--
     work(text.slice(from, to))
     from = to
     if (text.length > textSlice) await nextTurn()
   }
 }
 
-function isFirstOfPair(code: number): boolean {
+function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00
 }

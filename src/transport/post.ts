@@ -1,34 +1,35 @@
-// A request that does not generate a reply, and its JSON answer, over as many attempts as needed.
+// Posts a request that generates no reply, such as one that counts tokens, and returns its JSON answer. Retries as
+// replies do.
 
 import type { Json } from '../core/json.ts'
 import { sleep, type ReplyCall } from './reply.ts'
 import { defaultRetry, retryWait } from './retry.ts'
 import { send, SendError } from './send.ts'
 
-type Question = Omit<ReplyCall, 'origin' | 'decoder' | 'whole'>
+type PostCall = Omit<ReplyCall, 'origin' | 'decoder' | 'whole'>
 
 /** Throws a SendError when the last attempt has failed. */
-export async function post(question: Question): Promise<Json> {
-  const policy = { ...defaultRetry, ...question.retry }
-  question.budget?.asked()
+export async function post(call: PostCall): Promise<Json> {
+  const policy = { ...defaultRetry, ...call.retry }
+  call.budget?.countRequest()
   for (let failed = 1; ; failed++) {
     try {
-      return await once(question)
+      return await postOnce(call)
     } catch (error) {
       if (!(error instanceof SendError)) throw error
       const wait = retryWait(error.failure, failed, error.advised, policy)
-      if (wait === undefined || question.budget?.take() === false) throw error
-      // If it was cancelled meanwhile, the next attempt is not made.
-      await (question.sleep ?? sleep)(wait, question.signal).catch(() => {})
+      if (wait === undefined || call.budget?.take() === false) throw error
+      // If it is cancelled meanwhile, there is no next attempt.
+      await (call.sleep ?? sleep)(wait, call.signal).catch(() => {})
     }
   }
 }
 
-async function once(question: Question): Promise<Json> {
-  // The answer is a special object that no decoder reads.
-  const protocol = { ...question.protocol, split: (whole: Json) => [whole] }
+async function postOnce(call: PostCall): Promise<Json> {
+  // No decoder reads this answer.
+  const protocol = { ...call.protocol, split: (whole: Json) => [whole] }
   let answer: Json = null
-  await send({ ...question, protocol, whole: true }, (chunk) => {
+  await send({ ...call, protocol, whole: true }, (chunk) => {
     answer = chunk
     return 'stop'
   })

@@ -38,7 +38,7 @@ export type OnEvent = (event: ReplyEvent | RetryEvent) => Promise<unknown> | und
 /** Emits the events of a reply as they arrive. An error thrown by `emit` stops the reading and is rethrown. */
 export async function readReply(call: ReplyCall, emit: OnEvent): Promise<void> {
   const policy = { ...defaultRetry, ...call.retry }
-  call.budget?.asked()
+  call.budget?.countRequest()
   for (let failed = 1; ; failed++) {
     const { shown, rest, advised } = await tryOnce(call, emit)
     const failure = rest.findLast((event) => event.type === 'reply-end')?.failure

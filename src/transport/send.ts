@@ -112,7 +112,7 @@ export async function send(attempt: Attempt, take: Take): Promise<void> {
     if (attempt.signal?.aborted) cancel()
     headers = await authorized(attempt, given)
     let reply = await ask(attempt, headers, stop.signal)
-    if (reply.status >= 400 && attempt.authorize?.again(reply)) {
+    if (reply.status >= 400 && attempt.authorize?.refresh(reply)) {
       await reply.body?.cancel()
       headers = await authorized(attempt, given)
       reply = await ask(attempt, headers, stop.signal)

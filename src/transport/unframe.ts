@@ -1,4 +1,4 @@
-// What the two framings have in common: text in, JSON chunks out.
+// What all framings share: bytes or text in, JSON chunks out.
 
 import { SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'

@@ -116,10 +116,10 @@ describe('AWS', () => {
     const one = signer(keys)
     await one.headers(request, noNetwork)
     const refused = { status: 403, headers: new Map([['date', new Date(now + 3600_000).toUTCString()]]) }
-    assert.equal(one.again(refused), true)
+    assert.equal(one.refresh(refused), true)
     assert.equal((await one.headers(request, noNetwork))['x-amz-date'], '20261116T100507Z')
-    assert.equal(one.again(refused), false)
-    assert.equal(one.again({ status: 500, headers: refused.headers }), false)
+    assert.equal(one.refresh(refused), false)
+    assert.equal(one.refresh({ status: 500, headers: refused.headers }), false)
   })
 })
 
@@ -143,7 +143,7 @@ describe('Google', () => {
     assert.deepEqual(await google.headers(request, fetch), { authorization: 'Bearer token-1' })
     time += 6 * 60_000
     assert.deepEqual(await google.headers(request, fetch), { authorization: 'Bearer token-2' })
-    assert.equal(google.again({ status: 401, headers: new Map() }), true)
+    assert.equal(google.refresh({ status: 401, headers: new Map() }), true)
     assert.deepEqual(await google.headers(request, fetch), { authorization: 'Bearer token-3' })
 
     // Not where the file says.
@@ -197,7 +197,7 @@ describe('Microsoft Entra ID', () => {
     const one = authorizer(entra, { env, now: () => now })
     const { asked, fetch } = service()
     await one.headers(request, fetch)
-    assert.equal(one.again({ status: 401, headers: new Map() }), true)
+    assert.equal(one.refresh({ status: 401, headers: new Map() }), true)
     await one.headers(request, fetch)
     assert.equal(asked[0]?.url, 'https://login.microsoftonline.com/tenant/oauth2/v2.0/token')
     assert.deepEqual(

@@ -34,7 +34,7 @@ test('inspect shows each message with its fate, tokens and price, and where the 
   const diff = await synapse(['inspect', 'last', '--diff'])
   assert.match(diff.out, /^- \S+ anthropic\/claude-opus-5/)
   assert.match(diff.out, /\n\+ .*Be brief\./)
-  assert.match(diff.out, /\n… \d+ lines as before/)
+  assert.match(diff.out, /\n… \d+ unchanged lines/)
   const asJson = JSON.parse((await synapse(['inspect', 'last', '--diff', '--json'])).out) as { breaks: { at: string } }
   assert.match(asJson.breaks.at, /^system/)
 

@@ -53,7 +53,7 @@ describe('an authoriser', () => {
           tokens.push(typeof tokenFetch === 'function')
           return { authorization: `Token ${tokens.length}` }
         },
-        again: () => again,
+        refresh: () => again,
       }
       const { reply } = await call(server.url, { authorize, headers: {} })
       assert.equal(reply.stop.reason, outcome)
@@ -67,7 +67,7 @@ describe('an authoriser', () => {
 
   test('is not asked again after a reply that was accepted', async (t) => {
     const server = await scripted(t, answers(200, { text: 'Hi' }))
-    const authorize: Authorizer = { headers: async () => ({}), again: () => assert.fail('it was asked') }
+    const authorize: Authorizer = { headers: async () => ({}), refresh: () => assert.fail('it was asked') }
     assert.equal((await call(server.url, { authorize })).text, 'Hi')
   })
 })

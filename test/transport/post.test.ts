@@ -29,7 +29,7 @@ test('a question that was refused, or for whose retry no budget is left, is not 
   assert.equal(refused.requests.length, 1)
   const busy = await scripted(t, answers(503, {}))
   let asked = 0
-  const budget = { asked: () => void asked++, take: () => false }
+  const budget = { countRequest: () => void asked++, take: () => false }
   await assert.rejects(post(callOf(busy.url, { budget })), isStatus(503))
   assert.deepEqual([busy.requests.length, asked], [1, 1])
 })

@@ -304,7 +304,7 @@ describe('waiting for the next attempt', () => {
 
   test('is not begun once the budget for retries is used up, and that is reported', async (t) => {
     const server = await scripted(t, answers(500, {}))
-    const budget = { asked: () => {}, take: () => false }
+    const budget = { countRequest: () => {}, take: () => false }
     const { events, failure, retries } = await call(server.url, { budget })
     assert.deepEqual(
       events.map(({ type }) => type),

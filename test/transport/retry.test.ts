@@ -72,7 +72,7 @@ describe('the wait', () => {
 describe('the budget', () => {
   test('allows a single request to be retried as its policy says', () => {
     const budget = retryBudget(0.2)
-    budget.asked()
+    budget.countRequest()
     assert.deepEqual([budget.take(), budget.take()], [true, true])
   })
 
@@ -80,7 +80,7 @@ describe('the budget', () => {
     const budget = retryBudget(0.2)
     let taken = 0
     for (let i = 0; i < 1000; i++) {
-      budget.asked()
+      budget.countRequest()
       for (let tries = 0; tries < 2; tries++) taken += Number(budget.take())
     }
     assert.ok(taken >= 200 && taken <= 210, `${taken} retries of 1000 requests`)
@@ -96,11 +96,11 @@ describe('the budget', () => {
     const budget = retryBudget(0.25)
     for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
     assert.equal(budget.take(), false)
-    for (let i = 0; i < 3; i++) budget.asked()
+    for (let i = 0; i < 3; i++) budget.countRequest()
     assert.equal(budget.take(), false)
-    budget.asked()
+    budget.countRequest()
     assert.equal(budget.take(), true)
-    for (let i = 0; i < 100; i++) budget.asked()
+    for (let i = 0; i < 100; i++) budget.countRequest()
     for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
     assert.equal(budget.take(), false, 'never more than ten')
   })

@@ -73,7 +73,7 @@ describe('a failure', () => {
     let key = 0
     const authorize = {
       headers: async () => ({ authorization: `key-${++key}` }),
-      again: ({ status }: { status: number }) => status === 401,
+      refresh: ({ status }: { status: number }) => status === 401,
     }
     const chunks: Json[] = []
     const attempt = { protocol: toy(), url: 'https://toy.example/', headers: {}, body: '', fetch, authorize }
@@ -87,7 +87,7 @@ describe('a failure', () => {
     await assert.rejects(send({ ...attempt, fetch: other.fetch }, () => undefined))
     assert.equal(other.asked.length, 1)
     const fine = memory({ headers: events })
-    await send({ ...attempt, fetch: fine.fetch, authorize: { ...authorize, again: () => true } }, () => undefined)
+    await send({ ...attempt, fetch: fine.fetch, authorize: { ...authorize, refresh: () => true } }, () => undefined)
     assert.equal(fine.asked.length, 1, 'a good reply is not asked for again')
   })
 })

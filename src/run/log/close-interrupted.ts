@@ -5,7 +5,7 @@
 
 import { SynapseError } from '../../core/error.ts'
 import type { ReplyEvent, RunEvent } from '../../core/event.ts'
-import { folding } from '../../core/fold.ts'
+import { createFold } from '../../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../../core/log.ts'
 import type { StopReason, ToolMessage } from '../../core/message.ts'
 import { withFailpoints } from '../../store/failpoint.ts'
@@ -53,7 +53,7 @@ export async function stepBack(log: WritableLog): Promise<boolean> {
 
 async function closeExchange({ store, owner, conversationId, write }: WritableLog, exchange: Exchange): Promise<void> {
   const { id, provider, protocol, model, basedOn } = exchange
-  const fold = folding({ provider, protocol, model })
+  const fold = createFold({ provider, protocol, model })
   for (const event of await storedEvents({ store, owner, conversationId }, id)) fold.push(event)
   // If the journal has the end of the reply, the reply is complete and counts as such.
   const { reply, usage, failure } = fold.result()

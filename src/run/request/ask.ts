@@ -1,7 +1,7 @@
 // Sends one request: it is written to the log first, and its reply is read to the end, whatever the outcome.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { folding, type Folded } from '../../core/fold.ts'
+import { createFold, type Folded } from '../../core/fold.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
 import type { Origin } from '../../core/message.ts'
@@ -46,7 +46,7 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
   onOpen?.(opened)
 
   const origin: Origin = { ...target, ...(prepared.basis && { basis: prepared.basis }) }
-  const fold = folding(origin)
+  const fold = createFold(origin)
   const call: ReplyCall = {
     protocol: endpoint.protocol,
     url: endpoint.baseUrl + (verbatim?.path ?? prepared.path),

@@ -1,7 +1,7 @@
 // A reply as the events of a response, while it is streaming: one response id, numbered events, items that are closed
 // in order, and the complete output at the end.
 
-import { folding } from '../../core/fold.ts'
+import { createFold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
@@ -12,7 +12,7 @@ import { objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
 
 interface Writing {
   readonly profile: StreamProfile
-  readonly fold: ReturnType<typeof folding>
+  readonly fold: ReturnType<typeof createFold>
   readonly output: Item[]
   sequence: number
   /** The message whose contents are written now, if one is. */
@@ -24,7 +24,7 @@ interface Writing {
 export function writer(profile: StreamProfile): StreamWriter {
   const state: Writing = {
     profile,
-    fold: folding({ protocol: protocolId, provider: '', model: profile.model }),
+    fold: createFold({ protocol: protocolId, provider: '', model: profile.model }),
     output: [],
     sequence: 0,
     message: undefined,

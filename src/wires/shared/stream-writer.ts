@@ -2,7 +2,7 @@
 // Parts may open and close in any order; no wire supports that, so a part is written when the previous one is complete.
 
 import type { ReplyEvent } from '../../core/event.ts'
-import { folding } from '../../core/fold.ts'
+import { createFold } from '../../core/fold.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
@@ -43,7 +43,7 @@ interface ReplyWriter extends PartWriter {
 }
 
 export function streamWriter(protocol: string, profile: StreamProfile, writer: ReplyWriter): StreamWriter {
-  const fold = folding({ protocol, provider: '', model: profile.model })
+  const fold = createFold({ protocol, provider: '', model: profile.model })
   const parts = partsInOrder(writer)
   let begun = false
   const afterFirst = (chunks: Json[]): Json[] => {
