@@ -10,7 +10,7 @@
 import type { Decisions } from './decisions.ts'
 import type { PolicySettings } from '../settings/policy.ts'
 import { stepFolds } from './steps.ts'
-import { findToolTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
+import { findToolTurns, isWorthFolding, olderTurns, type ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { pinnedIn } from './window.ts'
 
@@ -51,7 +51,7 @@ export function lastBreak(base: View, settings: PolicySettings, decisions: Decis
 
 function foldable({ messages }: Sent, { maxToolTurns, fold = 'stub' }: PolicySettings): ToolTurn[] {
   if (typeof maxToolTurns !== 'number') return []
-  return findToolTurns(messages).filter((turn) => savingOf(messages, turn, fold) > leastSaving)
+  return findToolTurns(messages).filter((turn) => isWorthFolding(messages, turn, fold))
 }
 
 function indexOf({ places }: Sent, place: number): number {

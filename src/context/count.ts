@@ -7,7 +7,7 @@
 // constant factor, which follows from the usage that a provider reports.
 
 import { isObject, type Json } from '../core/json.ts'
-import type { MediaPart, Message, Part, Reply } from '../core/message.ts'
+import type { MediaPart, Message, Part, Reply, ToolMessage } from '../core/message.ts'
 import { fileTokens } from './files.ts'
 import { imageTokens } from './images.ts'
 import { prefixes } from './prefix-memo.ts'
@@ -121,27 +121,33 @@ function costOf(now: number, before: number, run: number): number {
   }
 }
 
-export function estimateTokens(text: string): number {
+/** Stops once there are `enough`: the number is then less than that of the whole text. */
+export function estimateTokens(text: string, enough = Infinity): number {
   let tokens = 0
   let run = start
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    let at = run
-    if (code < 128) at += asciiClass[code] as number
-    else {
-      const now = kindOf(code)
-      at += now
-      if (now === kind.ideograph) tokens += ideographCost(code)
+  for (let i = 0; i < text.length && tokens < enough;) {
+    for (const end = Math.min(text.length, i + stretch); i < end; i++) {
+      const code = text.charCodeAt(i)
+      let at = run
+      if (code < 128) at += asciiClass[code] as number
+      else {
+        const now = kindOf(code)
+        at += now
+        if (now === kind.ideograph) tokens += ideographCost(code)
+      }
+      const cost = costs[at] as number
+      // Always added in the same order: a sum of fractions is rounded up.
+      if (code >= 0xc0 && code < 0x250)
+        tokens = cost === weight.word ? tokens + cost + weight.accent : tokens + weight.accent + cost
+      else tokens += cost
+      run = runsAfter[at] as number
     }
-    const cost = costs[at] as number
-    // Always added in the same order: a sum of fractions is rounded up.
-    if (code >= 0xc0 && code < 0x250)
-      tokens = cost === weight.word ? tokens + cost + weight.accent : tokens + weight.accent + cost
-    else tokens += cost
-    run = runsAfter[at] as number
   }
   return Math.ceil(tokens)
 }
+
+/** Characters between two checks whether it is enough. */
+const stretch = 256
 
 function ideographCost(code: number): number {
   return code >= 0xac00 && code < 0xd7b0 ? weight.hangul : code < 0x3100 ? weight.kana : weight.ideograph
@@ -158,6 +164,7 @@ function kindOf(code: number): number {
 }
 
 const counted = new WeakMap<Message, number>()
+const countedInPart = new WeakMap<Message, number>()
 
 /** The tokens of a message on most wires. Counted once: messages of the log never change. */
 export function estimateMessage(message: Message): number {
@@ -168,6 +175,24 @@ export function estimateMessage(message: Message): number {
     if (message.role === 'assistant') tokens += estimateHidden(message)
     counted.set(message, tokens)
   }
+  return tokens
+}
+
+/** The same for results, which may be long, where it only matters whether there are `enough`: counted up to there. */
+export function estimateResults(message: ToolMessage, enough: number): number {
+  const known = counted.get(message)
+  if (known !== undefined) return known
+  const inPart = countedInPart.get(message) ?? 0
+  if (inPart >= enough) return inPart
+  let tokens = messageTokens
+  for (const { output } of message.parts) {
+    for (const part of output) {
+      if (tokens >= enough) break
+      tokens += part.type === 'text' ? estimateTokens(part.text, enough - tokens) : estimatePart(part)
+    }
+  }
+  const isWhole = tokens < enough
+  ;(isWhole ? counted : countedInPart).set(message, tokens)
   return tokens
 }
 

@@ -9,7 +9,7 @@ import type { Message, Reply } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 import { withoutRefused } from './refused.ts'
 import { beginsWith, prefixes } from './prefix-memo.ts'
-import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding } from './tool-turns.ts'
+import { findToolTurns, foldToolTurns, isWorthFolding, type Folding } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
 import { cutView } from './window.ts'
 
@@ -154,7 +154,7 @@ function coveredTurns(view: View, { folds, unfolded }: Pick<Decisions, 'folds' |
     while (at < ranges.length && (ranges[at] as FoldDecision).through < place) at++
     const fold = ranges[at]
     if (!fold || place < fold.from || isUnfolded(place, unfolded)) continue
-    if (savingOf(view.messages, turn, fold.style) <= leastSaving) continue
+    if (!isWorthFolding(view.messages, turn, fold.style)) continue
     const decidedAt = fold.at ?? view.places[turn.end - 1] ?? place
     foldings.push({ turn, style: fold.style, why: fold.why, at: decidedAt })
   }

@@ -101,17 +101,27 @@ function outcomeOf(result: ToolResultPart): string {
   return error === '' ? `failed, ${length}` : `failed, ${length}: ${error}`
 }
 
-/** As many of the words to add to a fold as there is room for, given the tokens that the fold saves. */
-export function chosenWords(words: Iterable<string>, saves: number): string[] {
-  const room = Math.min(mostWordTokens, saves * shareForWords)
+/** The tokens that a fold saves; where it only matters whether they are `enough`, counted up to there. */
+export type Saves = (enough: number) => number
+
+/** As many of the words to add to a fold as there is room for, given what the fold saves. */
+export function chosenWords(words: Iterable<string>, saves: Saves): string[] {
   const chosen: string[] = []
   let tokens = 0
+  let room = 0
   for (const word of words) {
     tokens += estimateTokens(word) + 1
+    if (tokens > room) room = roomIn(saves, tokens)
     if (tokens > room) break
     chosen.push(word)
   }
   return chosen
+}
+
+function roomIn(saves: Saves, wanted: number): number {
+  const few = saves(0) * shareForWords
+  if (wanted <= few) return Math.min(mostWordTokens, few)
+  return Math.min(mostWordTokens, saves(mostWordTokens / shareForWords) * shareForWords)
 }
 
 /** The specific words of arguments, value by value. */

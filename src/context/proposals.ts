@@ -2,7 +2,7 @@
 // decisions to record; nothing is decided twice, in one pass over the history.
 
 import type { Message } from '../core/message.ts'
-import { sizesOf } from './count.ts'
+import { estimateMessage, sizesOf } from './count.ts'
 import { applyCuts, cutStart, foldingsIn, isUnfolded, type Decisions, type FoldDecision } from './decisions.ts'
 import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from '../settings/policy.ts'
@@ -291,20 +291,22 @@ interface FoldedSizes {
 const foldedBefore = new WeakMap<readonly Folding[], FoldedSizes>()
 
 function foldedSizes(view: View, foldings: readonly Folding[]): FoldedSizes {
-  const whole = sizesOf(view.messages)
+  const { messages } = view
+  if (foldings.length === 0) return { sizes: sizesOf(messages).slice(), folded: new Set() }
   const known = foldedBefore.get(foldings)
-  if (known && known.sizes.length <= whole.length) {
-    return { sizes: known.sizes.concat(whole.slice(known.sizes.length)), folded: known.folded }
+  if (known && known.sizes.length <= messages.length) {
+    return { sizes: known.sizes.concat(messages.slice(known.sizes.length).map(estimateMessage)), folded: known.folded }
   }
-  const sizes = whole.slice()
+  const sizes: number[] = []
   const folded = new Set<number>()
-  const turns = foldedTurns(view, foldings)
-  for (const [i, made] of turns.entries()) {
+  for (const [i, made] of foldedTurns(view, foldings).entries()) {
     const { start, end } = (foldings[i] as Folding).turn
     folded.add(start)
-    sizes.fill(0, start, end)
-    sizes[start] = sum(made.map((one) => one.size))
+    while (sizes.length < start) sizes.push(estimateMessage(messages[sizes.length] as Message))
+    sizes.push(sum(made.map((one) => one.size)))
+    while (sizes.length < end) sizes.push(0)
   }
+  while (sizes.length < messages.length) sizes.push(estimateMessage(messages[sizes.length] as Message))
   foldedBefore.set(foldings, { sizes: sizes.slice(), folded })
   return { sizes, folded }
 }

@@ -8,13 +8,13 @@
 
 import type { Message, ToolCallPart, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
-import { chosenWords, wordsOfInput } from './fold-text.ts'
+import { chosenWords, wordsOfInput, type Saves } from './fold-text.ts'
 import { specificWords } from './specific-words.ts'
 import type { Folding, ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 
-/** The words of a call and its result that should be added to a text, in at most this many tokens. */
-type Unsaid = (call: ToolCallPart, result: ToolResultPart | undefined, text: string, room: number) => string[]
+/** The words of a call and its result that should be added to a text, given what folding their turn saves. */
+type Unsaid = (call: ToolCallPart, result: ToolResultPart | undefined, text: string, saves: Saves) => string[]
 
 export interface Folder<T> {
   fold(view: View, folding: Folding, unsaid: Unsaid): T
@@ -183,7 +183,7 @@ function* proceed<T>(
       wordsOfTurn(view.messages, turn, elsewhere)
       yield
     }
-    const unsaid: Unsaid = (call, result, text, room) => {
+    const unsaid: Unsaid = (call, result, text, saves) => {
       specificWords(text, recent)
       const words = new Set<string>()
       wordsOfInput(call, words)
@@ -191,7 +191,7 @@ function* proceed<T>(
       for (const word of words) {
         if (visible.has(word) || recent.has(word) || elsewhere.has(word)) words.delete(word)
       }
-      const chosen = chosenWords(words, room)
+      const chosen = chosenWords(words, saves)
       for (const word of chosen) recent.add(word)
       return chosen
     }

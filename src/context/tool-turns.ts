@@ -6,7 +6,7 @@
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
-import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
+import { estimateMessage, estimateResults, rememberSizes } from './count.ts'
 import { foldedCall, foldedResult, resultNumbers } from './fold-text.ts'
 import { prefixes } from './prefix-memo.ts'
 import { folderFor, type Folder, type Folds } from './still-visible.ts'
@@ -64,31 +64,53 @@ export function olderTurns(messages: readonly Message[], turns: readonly ToolTur
   return turns.slice(0, Math.max(0, turns.length - Math.max(keep, open)))
 }
 
-/** The tokens that folding a turn removes, except for the words that its fold adds. */
-export function savingOf(messages: readonly Message[], turn: ToolTurn, style: FoldStyle): number {
+/** Whether folding a turn is worth the bytes of its stub. */
+export function isWorthFolding(messages: readonly Message[], turn: ToolTurn, style: FoldStyle): boolean {
+  return savingOf(messages, turn, style, leastSaving + 1) > leastSaving
+}
+
+/**
+ * The tokens that folding a turn removes, except for the words that its fold adds. Where it only matters whether they
+ * are `enough`, results are counted up to there: most of a long history is folded, and never sent.
+ */
+export function savingOf(messages: readonly Message[], turn: ToolTurn, style: FoldStyle, enough = Infinity): number {
   const reply = messages[turn.start]
   if (reply?.role !== 'assistant') return 0
-  if (turn.saving?.style === style) return turn.saving.saves
-  const results = messages.slice(turn.start + 1, turn.end) as ToolMessage[]
-  const known = savings.get(reply)
-  const isKnown = known?.style === style && known.results.length === results.length
-  if (isKnown && known.results.every((result, i) => result === results[i])) turn.saving = known
-  else {
-    let saves = estimateMessage(reply)
-    for (const result of results) saves += estimateMessage(result)
-    // Every number has the same length.
-    const places = [reply, ...results].map(() => 1)
-    for (const { message } of foldTurn(reply, results, places, style, () => [])) saves -= estimateMessage(message)
-    turn.saving = { style, results, saves }
-    savings.set(reply, turn.saving)
+  const saving = turn.saving?.style === style ? turn.saving : savingFor(reply, resultsOf(messages, turn), style)
+  turn.saving = saving
+  if (!saving.isWhole && saving.saves < enough) {
+    saving.saves = saving.fixed
+    for (const result of saving.results) saving.saves += estimateResults(result, enough - saving.saves)
+    saving.isWhole = saving.saves < enough
   }
-  return turn.saving?.saves ?? 0
+  return saving.saves
 }
 
 interface Saving {
   style: FoldStyle
-  results: readonly Message[]
+  results: readonly ToolMessage[]
+  /** The tokens of the reply without those of the fold. */
+  fixed: number
+  /** With those of the results, as far as they were counted. */
   saves: number
+  isWhole: boolean
+}
+
+function savingFor(reply: Reply, results: readonly ToolMessage[], style: FoldStyle): Saving {
+  const known = savings.get(reply)
+  const isKnown = known?.style === style && known.results.length === results.length
+  if (isKnown && known.results.every((result, i) => result === results[i])) return known
+  let fixed = estimateMessage(reply)
+  // Every number has the same length.
+  const places = [reply, ...results].map(() => 1)
+  for (const { message } of foldTurn(reply, results, places, style, () => [])) fixed -= estimateMessage(message)
+  const saving: Saving = { style, results, fixed, saves: -Infinity, isWhole: false }
+  savings.set(reply, saving)
+  return saving
+}
+
+function resultsOf(messages: readonly Message[], { start, end }: ToolTurn): ToolMessage[] {
+  return messages.slice(start + 1, end) as ToolMessage[]
 }
 
 const savings = new WeakMap<Message, Saving>()
@@ -103,17 +125,16 @@ interface FoldedMessage {
 const folder: Folder<FoldedMessage[]> = {
   fold({ messages, places }, { turn, style }, unsaid) {
     const { start, end } = turn
-    const results = messages.slice(start + 1, end) as ToolMessage[]
     const own = places.slice(start, end)
-    const room = savingOf(messages, turn, style)
-    const say: Say = (call, result, text) => unsaid(call, result, text, room)
-    const folded = foldTurn(messages[start] as Reply, results, own, style, say)
+    const saves = (enough: number) => savingOf(messages, turn, style, enough)
+    const say: Say = (call, result, text) => unsaid(call, result, text, saves)
+    const folded = foldTurn(messages[start] as Reply, resultsOf(messages, turn), own, style, say)
     const original = new Set<Message>(messages.slice(start, end))
     for (const { message } of folded) if (message.role !== 'assistant' && !original.has(message)) folds.add(message)
     return folded.map((one) => ({ ...one, size: estimateMessage(one.message) }))
   },
   turnsIn: findToolTurns,
-  isWorthIt: ({ messages }, turn, style) => savingOf(messages, turn, style) > leastSaving,
+  isWorthIt: ({ messages }, turn, style) => isWorthFolding(messages, turn, style),
 }
 
 const made = folderFor(folder)
@@ -154,7 +175,6 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   const messages = known?.messages.slice(0, end) ?? []
   const places = known?.places.slice(0, end) ?? []
   const sizes = known?.sizes.slice(0, end) ?? []
-  const whole = sizesOf(view.messages)
   let next = foldings[same - 1]?.turn.end ?? 0
   for (let i = same; i < foldings.length; i++) {
     const { turn } = foldings[i] as Folding
@@ -175,9 +195,10 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
 
   function copy(to: number): void {
     for (let i = next; i < to; i++) {
-      messages.push(view.messages[i] as Message)
+      const message = view.messages[i] as Message
+      messages.push(message)
       places.push(view.places[i] as number)
-      sizes.push(whole[i] as number)
+      sizes.push(estimateMessage(message))
     }
   }
 }
@@ -262,7 +283,7 @@ const endings: Record<FoldStyle, string> = {
 
 function foldTurn(
   reply: Reply,
-  results: ToolMessage[],
+  results: readonly ToolMessage[],
   places: readonly number[],
   style: FoldStyle,
   say: Say,

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'
 import type { MediaPart, Part, Reply } from '../../src/core/message.ts'
-import { estimateJson, estimateMessage, estimateTokens, rememberSizes, sizesOf } from '../../src/context/count.ts'
+import {
+  estimateJson,
+  estimateMessage,
+  estimateResults,
+  estimateTokens,
+  rememberSizes,
+  sizesOf,
+} from '../../src/context/count.ts'
 import { call, onePixel, reply as replyOf, result, user } from '../histories.ts'
 
 function reply(part: Part, native: Json): Reply {
@@ -136,4 +143,22 @@ test('the sizes of a longer, a shorter and another list are those of its own mes
   const given = [user('x'), result('c', 'y')]
   rememberSizes(given, [7, 8])
   assert.deepEqual(sizesOf(given), [7, 8])
+})
+
+test('results are counted as far as needed, and the whole count is the same before and after', () => {
+  const text = 'A line of a_file.ts, 中文 and 12345 numbers.\n'.repeat(100)
+  const whole = estimateMessage(result('a', text))
+  const message = result('a', text)
+  let last = 0
+  for (const enough of [0, 1, 100, 99, 500, whole - 1, whole, whole + 1, Infinity]) {
+    const tokens = estimateResults(message, enough)
+    assert.ok(tokens >= Math.min(enough, whole) && tokens <= whole, `${tokens} of ${whole}, ${enough} wanted`)
+    assert.ok(tokens >= last)
+    last = tokens
+  }
+  assert.equal(last, whole)
+  assert.equal(estimateMessage(message), whole)
+  const inPart = result('a', text)
+  assert.ok(estimateResults(inPart, 200) < whole / 2, 'no more than needed')
+  assert.equal(estimateMessage(inPart), whole)
 })

@@ -130,12 +130,16 @@ test('as many words are chosen as fit into a third of what is saved, and at most
   const chosen = (count: number, saves: number) =>
     chosenWords(
       Array.from({ length: count }, () => 'ab_cd'),
-      saves,
+      () => saves,
     ).length
   assert.equal(chosen(3, (2 * each) / 0.35 + 0.01), 2)
   assert.equal(chosen(3, (2 * each) / 0.35 - 0.01), 1)
   assert.equal(chosen(3, 0), 0)
   assert.equal(chosen(1000, 1_000_000), Math.floor(350 / each))
-  assert.equal(chosenWords(Array<string>(1000).fill('ab'), 1_000_000).length, 350 / (estimateTokens('ab') + 1))
-  assert.deepEqual(chosenWords(['x'.repeat(5000), 'a_b'], 1000), [], 'in order: one that does not fit ends the list')
+  assert.equal(chosenWords(Array<string>(1000).fill('ab'), () => 1_000_000).length, 350 / (estimateTokens('ab') + 1))
+  assert.deepEqual(
+    chosenWords(['x'.repeat(5000), 'a_b'], () => 1000),
+    [],
+    'in order: one that does not fit ends the list',
+  )
 })

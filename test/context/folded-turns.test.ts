@@ -9,6 +9,7 @@ import {
   findToolTurns,
   foldToolTurns,
   isFold,
+  isWorthFolding,
   leastSaving,
   olderTurns,
   savingOf,
@@ -66,6 +67,21 @@ describe('tool turns', () => {
     const other = [asked, result('a', 'short', 'read')]
     assert.ok(savingOf(other, { start: 0, end: 2 }, 'stub') < leastSaving, 'another result of the same reply')
     assert.equal(savingOf(list, { start: 0, end: 2 }, 'stub'), savingOf(list, of, 'stub'))
+  })
+
+  test('are worth folding without counting all of their results, and save the same once they are counted', () => {
+    for (const text of ['short', 'and so on '.repeat(30), long, 'x_1 '.repeat(5000)]) {
+      const list = turn('a', text, 'Let me look.')
+      const again = turn('a', text, 'Let me look.')
+      const of = { start: 0, end: 2 }
+      const saves = savingOf(again, of, 'stub')
+      for (const enough of [0, leastSaving + 1, 1000]) {
+        const counted = savingOf(list, { ...of }, 'stub', enough)
+        assert.ok(counted >= Math.min(enough, saves) && counted <= saves, `${counted} of ${saves}, ${enough} wanted`)
+      }
+      assert.equal(isWorthFolding(turn('a', text, 'Let me look.'), { ...of }, 'stub'), saves > leastSaving)
+      assert.equal(savingOf(list, { ...of }, 'stub'), saves)
+    }
   })
 
   test('that are folded keep the order, the places and the sizes of all messages', () => {

@@ -2,13 +2,15 @@
 // here first, in slices, so that the rest of the process does not wait for all of it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Entry } from '../../core/log.ts'
+import type { Entry, Overlay } from '../../core/log.ts'
+import type { Message } from '../../core/message.ts'
 import { placesOf } from '../../context/along-path.ts'
 import { baseView } from '../../context/assemble.ts'
 import { requestsOn } from '../../context/cache-history.ts'
-import { estimateMessage } from '../../context/count.ts'
-import { foldingsIn, noDecisions, type Decisions } from '../../context/decisions.ts'
-import { findToolTurns, foldedAhead, savingOf } from '../../context/tool-turns.ts'
+import { estimateMessage, estimateResults } from '../../context/count.ts'
+import { foldingsIn, noDecisions, type Decisions, type FoldDecision } from '../../context/decisions.ts'
+import { readDecisions } from '../../context/overlay-codec.ts'
+import { findToolTurns, foldedAhead, isWorthFolding, leastSaving } from '../../context/tool-turns.ts'
 import type { View } from '../../context/view.ts'
 import type { FoldStyle } from '../../settings/policy.ts'
 import { inSlices, takeInSlices } from '../../core/slices.ts'
@@ -21,7 +23,11 @@ const sliceSize = 4000
 /** The last entry that was prepared, by the first one of its path. */
 const prepared = new WeakMap<Entry, Entry>()
 
-export async function planAhead(run: DraftSource, history: readonly Entry[]): Promise<void> {
+export async function planAhead(
+  run: DraftSource,
+  history: readonly Entry[],
+  overlays: Promise<readonly Overlay[]>,
+): Promise<void> {
   const [first] = history
   const last = first && prepared.get(first)
   // What is derived from a path is kept for one branch at a time.
@@ -30,10 +36,6 @@ export async function planAhead(run: DraftSource, history: readonly Entry[]): Pr
   prepared.set(first, history.at(-1) as Entry)
   // What a summary replaces is not counted, and there is little to check in it.
   const outlined = outlineEnd(history)
-  await inSlices(Math.max(before, outlined + 1), (from, most) => {
-    for (const { message } of history.slice(from, from + most)) estimateMessage(message)
-    return from + most < history.length ? from + most : undefined
-  })
   for (let end = before; end < history.length;) {
     end = Math.min(end + (end < outlined ? 4 * sliceSize : sliceSize), history.length)
     const beginning = history.slice(0, end)
@@ -42,18 +44,45 @@ export async function planAhead(run: DraftSource, history: readonly Entry[]): Pr
     baseView(draftOf(run, beginning, noDecisions))
     await nextTurn()
   }
+  const count = counting(readDecisions(history, await overlays).folds)
+  await inSlices(Math.max(before, outlined + 1), (from, most) => {
+    for (let place = from; place < Math.min(from + most, history.length); place++) {
+      count((history[place] as Entry).message, place)
+    }
+    return from + most < history.length ? from + most : undefined
+  })
 }
+
+/** Of results that are folded, only as much is counted as shows that they are worth it: they are not sent. */
+function counting(folds: readonly FoldDecision[]): (message: Message, place: number) => void {
+  const ranges = folds.toSorted((a, b) => a.from - b.from)
+  let at = 0
+  let isFolded = false
+  return (message, place) => {
+    if (message.role === 'tool' && isFolded) {
+      estimateResults(message, usuallyWorthIt)
+      return
+    }
+    estimateMessage(message)
+    if (message.role !== 'assistant') return
+    while (at < ranges.length && (ranges[at] as FoldDecision).through < place) at++
+    isFolded = at < ranges.length && (ranges[at] as FoldDecision).from <= place
+  }
+}
+
+/** Tokens of a result: its fold seldom has more than half of them. */
+const usuallyWorthIt = 2 * leastSaving
 
 /** Fewer are made at once, so that a short plan stays in one turn of the event loop, and its writes in one commit. */
 const manyTurns = 200
 
-/** What folding each tool turn saves, and the texts of those that are folded, if they are new and many. */
+/** Whether folding each tool turn is worth it, and the texts of those that are folded, if they are new and many. */
 export async function foldAhead(view: View, decisions: Decisions, style: FoldStyle = 'stub'): Promise<void> {
   const { messages } = view
   const unknown = findToolTurns(messages).filter(({ saving }) => saving?.style !== style)
   if (unknown.length >= manyTurns) {
     await inSlices(0, (from, most) => {
-      for (const turn of unknown.slice(from, from + most)) savingOf(messages, turn, style)
+      for (const turn of unknown.slice(from, from + most)) isWorthFolding(messages, turn, style)
       return from + most < unknown.length ? from + most : undefined
     })
   }

@@ -81,8 +81,11 @@ export interface PlanSources {
 }
 
 export async function readForPlan(run: RunContext, history: readonly Entry[]): Promise<PlanSources> {
-  await planAhead(run, history)
-  const [overlays, exchanges] = await Promise.all([overlaysOf(run), recentExchanges(run, history)])
+  const reading = overlaysOf(run)
+  const [overlays, exchanges] = await Promise.all([
+    reading,
+    planAhead(run, history, reading).then(() => recentExchanges(run, history)),
+  ])
   return { overlays, exchanges }
 }
 
