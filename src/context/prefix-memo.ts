@@ -4,8 +4,11 @@
 import type { Message } from '../core/message.ts'
 
 export interface Prefixes<T> {
-  /** The value of the list that shares the longest prefix with this one, and the length of that prefix. */
-  longest(messages: readonly Message[]): { shared: number; value: T } | undefined
+  /**
+   * The value of the list that shares the longest prefix with this one, and the length of that prefix. `fits`: only of
+   * those whose value can be used.
+   */
+  longest(messages: readonly Message[], fits?: (value: T) => boolean): { shared: number; value: T } | undefined
   keep(messages: readonly Message[], value: T): void
 }
 
@@ -20,9 +23,10 @@ const most = 3
 export function prefixes<T>(): Prefixes<T> {
   const lists = new WeakMap<Message, Memo<T>[]>()
   return {
-    longest(messages) {
+    longest(messages, fits) {
       let best: { shared: number; value: T } | undefined
       for (const memo of messages[0] ? (lists.get(messages[0]) ?? []) : []) {
+        if (fits && !fits(memo.value)) continue
         // Another one is only better if it has the next message too.
         const next = best?.shared ?? 0
         if (best && (next >= messages.length || memo.messages[next] !== messages[next])) continue
@@ -63,10 +67,17 @@ export function beginsWith(list: readonly unknown[], beginning: readonly unknown
   return true
 }
 
-function sharedBy(a: readonly Message[], b: readonly Message[]): number {
+/** The last comparison of a list: a plan asks the same for each thing that it derives from the list. */
+const compared = new WeakMap<readonly Message[], { other: WeakRef<readonly Message[]>; shared: number }>()
+
+/** How many messages two lists have in common at their beginning. */
+export function sharedBy(a: readonly Message[], b: readonly Message[]): number {
   const end = Math.min(a.length, b.length)
   if (a === b) return end
+  const known = compared.get(a)
+  if (known?.other.deref() === b) return known.shared
   let shared = 0
   while (shared < end && a[shared] === b[shared]) shared++
+  compared.set(a, { other: new WeakRef(b), shared })
   return shared
 }

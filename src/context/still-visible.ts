@@ -9,6 +9,7 @@
 import type { Message, ToolCallPart, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 import { chosenWords, wordsOfInput, type Saves } from './fold-text.ts'
+import { sharedBy } from './prefix-memo.ts'
 import { specificWords } from './specific-words.ts'
 import type { Folding, ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
@@ -136,10 +137,7 @@ function nearest<T>(
 function usableBatches<T>({ messages, done, batches }: Progress<T>, view: View, ordered: readonly Folding[]): number {
   let folds = 0
   while (folds < done.length && isSame(done[folds], ordered[folds])) folds++
-  let shared = 0
-  const length = Math.min(messages.length, view.messages.length)
-  if (messages === view.messages) shared = length
-  else while (shared < length && messages[shared] === view.messages[shared]) shared++
+  const shared = sharedBy(view.messages, messages)
   return (
     batches.findLastIndex(({ at, end, next, read }) => {
       if (end > folds || read > shared) return false

@@ -167,7 +167,8 @@ export interface Folding {
 export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   if (foldings.length === 0) return view
   const turns = foldedTurns(view, foldings)
-  const before = foldedBefore.longest(view.messages)
+  // Another policy folds the same messages in another way.
+  const before = foldedBefore.longest(view.messages, (made) => made.turns[0] === turns[0])
   const same = before ? sameFolds(before.value, before.shared, view, foldings, turns) : 0
   const known = same > 0 ? before?.value : undefined
   const end = known?.ends[same - 1] ?? 0

@@ -35,6 +35,7 @@ import {
 import { cachePriceOf, cacheTtlFor, type CachePrice } from '../../context/price-ratio.ts'
 import { proposalData, readDecisions } from '../../context/overlay-codec.ts'
 import { sharedTokens } from '../../context/shared-prefix.ts'
+import type { View } from '../../context/view.ts'
 import { compactHistory } from '../compaction/compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
@@ -328,13 +329,15 @@ function expectedCached(
   if (past.cold === 'first request' || past.cold === 'the cache has expired' || !past.last) return 0
   // System and tools come before everything else.
   if ((readForecast(past.last)?.head ?? head) !== head) return 0
-  const length = (placesOf(history).get(past.last.basedOn) ?? -1) + 1
-  const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
-  const view =
-    sentBefore(draft, history, past.last) ??
-    withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
+  const view = sentBefore(draft, history, past.last) ?? sentAgain(past.last)
   const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
+
+  function sentAgain({ basedOn }: Exchange): View {
+    const length = (placesOf(history).get(basedOn) ?? -1) + 1
+    const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
+    return withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
+  }
 }
 
 interface Sent {
