@@ -8,6 +8,7 @@ import type { Origin, Part, Stop, StopReason } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   endPart,
   endReply,
@@ -38,7 +39,7 @@ interface State extends Decoding {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = { ...decoding(origin, options), open: new Map(), native: [], finished: undefined }
-  return {
+  return decoderOf({
     push(chunk) {
       if (isObject(chunk)) read(state, chunk)
       return started(state, takeEvents(state))
@@ -49,10 +50,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       const events = endReply(state, { ...outcome(state, cause), native, usage: finished?.usage })
       return started(state, events)
     },
-    get done() {
-      return state.finished !== undefined
-    },
-  }
+    isDone: () => state.finished !== undefined,
+  })
 }
 
 /** A reply begins with its first part, because its id comes in a separate chunk. */

@@ -15,7 +15,7 @@ export interface ByteUnframer {
   /** Call it at the end of the body: remaining bytes are part of an incomplete frame. */
   flush(): void
   /** What makes the rest unreadable; the chunks returned so far are valid. */
-  readonly trouble: SynapseError | undefined
+  trouble: SynapseError | undefined
 }
 
 const preludeSize = 12
@@ -26,10 +26,17 @@ export function unframeAwsEvents(eventSize: number): ByteUnframer {
   let held = 0
   /** How many bytes are needed before anything more can be read. */
   let wanted = preludeSize
-  let trouble: SynapseError | undefined
+  const unframer: ByteUnframer = {
+    push,
+    flush() {
+      if (held > 0) unframer.trouble ??= broken('ends in the middle of a frame')
+    },
+    trouble: undefined,
+  }
+  return unframer
 
   function push(bytes: Uint8Array): Json[] {
-    if (trouble) return []
+    if (unframer.trouble) return []
     pieces.push(bytes)
     held += bytes.byteLength
     if (held < wanted) return []
@@ -40,8 +47,8 @@ export function unframeAwsEvents(eventSize: number): ByteUnframer {
     while (all.byteLength - at >= preludeSize) {
       const view = new DataView(all.buffer, all.byteOffset + at, all.byteLength - at)
       const size = view.getUint32(0)
-      trouble = problemIn(all, at, size, view.getUint32(4), view.getUint32(8), eventSize)
-      if (trouble) return chunks
+      unframer.trouble = problemIn(all, at, size, view.getUint32(4), view.getUint32(8), eventSize)
+      if (unframer.trouble) return chunks
       if (all.byteLength - at < size) {
         wanted = size
         break
@@ -50,7 +57,7 @@ export function unframeAwsEvents(eventSize: number): ByteUnframer {
       at += size
       const chunk = readFrame(frame)
       if (chunk instanceof SynapseError) {
-        trouble = chunk
+        unframer.trouble = chunk
         return chunks
       }
       chunks.push(chunk)
@@ -58,16 +65,6 @@ export function unframeAwsEvents(eventSize: number): ByteUnframer {
     pieces = at < all.byteLength ? [all.subarray(at)] : []
     held = all.byteLength - at
     return chunks
-  }
-
-  return {
-    push,
-    flush() {
-      if (held > 0) trouble ??= broken('ends in the middle of a frame')
-    },
-    get trouble() {
-      return trouble
-    },
   }
 }
 

@@ -1,17 +1,15 @@
 // One JSON value per line. Pieces of a long line are kept separate until its end arrives, so that reading stays linear.
 
-import type { SynapseError } from '../core/error.ts'
 import { parseJson, type Json } from '../core/json.ts'
 import { notJson, tooLarge, type Unframer } from './unframe.ts'
 
 export function unframeNdjson(lineSize: number): Unframer {
   let pieces: string[] = []
   let size = 0
-  let trouble: SynapseError | undefined
 
   function keep(piece: string): void {
     size += piece.length
-    if (size > lineSize) trouble ??= tooLarge('A line of the stream', lineSize)
+    if (size > lineSize) unframer.trouble ??= tooLarge('A line of the stream', lineSize)
     else pieces.push(piece)
   }
 
@@ -22,30 +20,29 @@ export function unframeNdjson(lineSize: number): Unframer {
     return line
   }
 
-  return {
+  const unframer: Unframer = {
     push(text) {
       const chunks: Json[] = []
       let start = 0
-      for (let end = text.indexOf('\n'); end >= 0 && !trouble; end = text.indexOf('\n', start)) {
+      for (let end = text.indexOf('\n'); end >= 0 && !unframer.trouble; end = text.indexOf('\n', start)) {
         keep(text.slice(start, end))
         start = end + 1
         const line = take()
-        if (trouble || line.trim() === '') continue
+        if (unframer.trouble || line.trim() === '') continue
         const chunk = parseJson(line)
-        if (chunk === undefined) trouble = notJson(line)
+        if (chunk === undefined) unframer.trouble = notJson(line)
         else chunks.push(chunk)
       }
-      if (start < text.length && !trouble) keep(text.slice(start))
+      if (start < text.length && !unframer.trouble) keep(text.slice(start))
       return chunks
     },
     flush() {
       // An incomplete line is ignored: the decoder will notice the missing end.
-      const chunk = trouble ? undefined : parseJson(take())
+      const chunk = unframer.trouble ? undefined : parseJson(take())
       return chunk === undefined ? [] : [chunk]
     },
     done: false,
-    get trouble() {
-      return trouble
-    },
+    trouble: undefined,
   }
+  return unframer
 }

@@ -105,14 +105,7 @@ interface Outcome {
 async function tryOnce(call: ReplyCall, emit: OnEvent): Promise<Outcome> {
   const decoder = call.protocol.decoder(call.origin, call.decoder)
   const open = openThoughts()
-  const progress = {
-    get done() {
-      return decoder.done
-    },
-    get thinking() {
-      return open.any
-    },
-  }
+  const progress = { isDone: () => decoder.done, isThinking: open.any }
   let held: ReplyEvent[] = []
   let shown = false
   let chunks = 0
@@ -181,7 +174,7 @@ function started(events: ReplyEvent[], origin: Origin): ReplyEvent[] {
   return events[0]?.type === 'reply-start' ? events : [{ type: 'reply-start', origin }, ...events]
 }
 
-function openThoughts(): { watch(event: ReplyEvent): void; readonly any: boolean } {
+function openThoughts(): { watch(event: ReplyEvent): void; any(): boolean } {
   const open = new Set<number>()
   return {
     watch(event) {
@@ -189,9 +182,7 @@ function openThoughts(): { watch(event: ReplyEvent): void; readonly any: boolean
       else if (event.type === 'part-start' && event.part.type === 'reasoning') open.add(event.index)
       else if (event.type === 'part-end') open.delete(event.index)
     },
-    get any() {
-      return open.size > 0
-    },
+    any: () => open.size > 0,
   }
 }
 

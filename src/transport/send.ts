@@ -66,8 +66,8 @@ export interface Attempt {
   /** The provider's name in messages. */
   provider?: string
   keyVariable?: string
-  /** The state of the decoder: after `done` nothing more is read, while `thinking` the time limit is longer. */
-  progress?: { readonly done: boolean; readonly thinking: boolean }
+  /** The state of the decoder: once it is done nothing more is read, while it is thinking the time limit is longer. */
+  progress?: { isDone(): boolean; isThinking(): boolean }
 }
 
 export class SendError extends SynapseError {
@@ -96,7 +96,7 @@ export async function send(attempt: Attempt, take: Take): Promise<void> {
     {
       limits,
       headersMs: attempt.whole ? limits.wholeMs : limits.headersMs,
-      thinking: () => attempt.progress?.thinking === true,
+      thinking: () => attempt.progress?.isThinking() === true,
       name: attempt.provider ?? 'The provider',
       clock: attempt.clock,
     },
@@ -264,7 +264,7 @@ async function awsReply(body: Body, attempt: Attempt, take: Take): Promise<boole
       const next = take(chunk)
       if (next === 'stop') return false
       if (next) await next
-      if (attempt.progress?.done) return true
+      if (attempt.progress?.isDone()) return true
     }
     if (unframer.trouble) throw unframer.trouble
     return undefined
@@ -329,8 +329,8 @@ async function streamedReply(body: Body, attempt: Attempt, take: Take): Promise<
       if (!isKeepAlive(chunk)) body.clock.event()
       const next = take(chunk)
       if (next === 'stop') return false
-      if (next) return next.then(() => (attempt.progress?.done ? true : takeFrom(chunks, i + 1)))
-      if (attempt.progress?.done) return true
+      if (next) return next.then(() => (attempt.progress?.isDone() ? true : takeFrom(chunks, i + 1)))
+      if (attempt.progress?.isDone()) return true
     }
     if (unframer.trouble) throw unframer.trouble
     if (unframer.done) return true

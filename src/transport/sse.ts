@@ -4,28 +4,33 @@
 // limit for the event also limits its lines.
 
 import { createParser } from 'eventsource-parser'
-import type { SynapseError } from '../core/error.ts'
 import { isObject, parseJson, type Json } from '../core/json.ts'
 import { notJson, tooLarge, type Unframer } from './unframe.ts'
 
 /** `done` is the last `data:` line of wires that have one; `[DONE]` is recognised on all of them. */
 export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
   let chunks: Json[] = []
-  let ended = false
   let flushing = false
-  let trouble: SynapseError | undefined
-
+  const unframer: Unframer = {
+    push,
+    flush() {
+      flushing = true
+      return push('\n\n')
+    },
+    done: false,
+    trouble: undefined,
+  }
   const parser = createParser({
     maxBufferSize: eventSize,
     onEvent({ event, data }) {
-      if (ended || trouble || data === '') return
-      if (data.length > eventSize) trouble = tooLarge('An event of the stream', eventSize)
-      else if (data === done || data === '[DONE]') ended = true
+      if (unframer.done || unframer.trouble || data === '') return
+      if (data.length > eventSize) unframer.trouble = tooLarge('An event of the stream', eventSize)
+      else if (data === done || data === '[DONE]') unframer.done = true
       else if (event === 'error') chunks.push(errorChunk(data))
       else add(data)
     },
     onError({ type }) {
-      if (type === 'max-buffer-size-exceeded') trouble = tooLarge('An event of the stream', eventSize)
+      if (type === 'max-buffer-size-exceeded') unframer.trouble = tooLarge('An event of the stream', eventSize)
     },
   })
 
@@ -33,28 +38,16 @@ export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
     const chunk = parseJson(data)
     if (chunk !== undefined) chunks.push(chunk)
     // A last event without its blank line may be incomplete: it is ignored.
-    else if (!flushing) trouble = notJson(data)
+    else if (!flushing) unframer.trouble = notJson(data)
   }
 
   function push(text: string): Json[] {
     chunks = []
-    if (!ended && !trouble) parser.feed(text)
+    if (!unframer.done && !unframer.trouble) parser.feed(text)
     return chunks
   }
 
-  return {
-    push,
-    flush() {
-      flushing = true
-      return push('\n\n')
-    },
-    get done() {
-      return ended
-    },
-    get trouble() {
-      return trouble
-    },
-  }
+  return unframer
 }
 
 /** An event named `error` is an error, whatever its data looks like. */

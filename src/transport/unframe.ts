@@ -3,15 +3,16 @@
 import { SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 
+/** Fields, not getters: see `decoderOf`. */
 export interface Unframer {
   /** Takes the text as it arrives, split anywhere, and returns the chunks that are now complete. */
   push(text: string): Json[]
   /** Call it at the end of the body: returns what is left without a final line break. */
   flush(): Json[]
   /** The sender has announced the end. */
-  readonly done: boolean
+  done: boolean
   /** What makes the rest unreadable; the chunks returned so far are valid. */
-  readonly trouble: SynapseError | undefined
+  trouble: SynapseError | undefined
 }
 
 /** The text of a body that arrives in pieces, which may end within a character. */

@@ -77,13 +77,14 @@ describe('a reply', () => {
 
   test('is not read further once it is done, stopped or too large', async () => {
     const pieces = [event({ a: 1 }), event({ b: 2 }), event({ c: 3 })]
-    const progress = { done: false, thinking: false }
+    let isDone = false
+    const progress = { isDone: () => isDone, isThinking: () => false }
     const { fetch, state, asked } = memory({ headers: events, pieces })
     const attempt = { protocol: toy(), url: 'https://toy.example/', headers: {}, body: '', fetch }
     const taken: Json[] = []
     await send({ ...attempt, progress }, (chunk) => {
       taken.push(chunk)
-      progress.done = true
+      isDone = true
       return undefined
     })
     assert.deepEqual(taken, [{ a: 1 }])
@@ -127,7 +128,7 @@ describe('a reply', () => {
       return 'stop'
     })
     assert.deepEqual([taken.length, asked[0]?.signal?.aborted], [1, true])
-    const done = { done: true, thinking: false }
+    const done = { isDone: () => true, isThinking: () => false }
     const { fetch: second, asked: asks } = memory({ headers: aws, pieces: [Buffer.concat(frames)] })
     const first: Json[] = []
     await send({ ...attempt, fetch: second, progress: done }, async (chunk) => void first.push(chunk))
@@ -162,12 +163,13 @@ describe('the reader of a reply', () => {
     const reads: number[] = []
     await send({ ...attempt, protocol: toy({ kind: 'ndjson' }), fetch }, () => void reads.push(state.read))
     assert.deepEqual(reads, [1, 2])
-    const progress = { done: false, thinking: false }
+    let isDone = false
+    const progress = { isDone: () => isDone, isThinking: () => false }
     const done = memory({ headers: events, pieces: [event({ a: 1 }) + event({ b: 2 })] })
     const chunks: Json[] = []
     await send({ ...attempt, fetch: done.fetch, progress }, async (chunk) => {
       chunks.push(chunk)
-      progress.done = true
+      isDone = true
     })
     assert.deepEqual([chunks, done.asked[0]?.signal?.aborted], [[{ a: 1 }], false])
   })

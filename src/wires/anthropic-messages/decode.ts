@@ -16,6 +16,7 @@ import {
 } from '../shared/block-stream.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   endReply,
   growPart,
@@ -55,7 +56,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     unread: [],
     cleared: [],
   }
-  return {
+  return decoderOf({
     push(chunk) {
       if (isObject(chunk)) push(state, chunk)
       return takeEvents(state)
@@ -72,10 +73,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
         notes: [...state.unread, ...state.cleared],
       })
     },
-    get done() {
-      return state.stopped
-    },
-  }
+    isDone: () => state.stopped,
+  })
 }
 
 function push(state: State, chunk: JsonObject): void {

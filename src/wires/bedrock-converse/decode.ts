@@ -15,6 +15,7 @@ import {
   stopBlock,
 } from '../shared/block-stream.ts'
 import {
+  decoderOf,
   decoding,
   endReply,
   growPart,
@@ -39,7 +40,7 @@ interface State extends BlockStream<JsonObject> {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = { ...blockStream(decoding(origin, options), dialect), finish: undefined, usage: undefined }
-  return {
+  return decoderOf({
     push(chunk) {
       if (!isObject(chunk) || isDone(state)) return []
       if (isObject(chunk.output)) for (const piece of split(chunk)) read(state, piece as JsonObject)
@@ -52,10 +53,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       const { usage, native } = state
       return endReply(state, { ...outcome(state, cause), native, usage: usage && readUsage(usage) })
     },
-    get done() {
-      return isDone(state)
-    },
-  }
+    isDone: () => isDone(state),
+  })
 }
 
 /** Usage usually comes last. */

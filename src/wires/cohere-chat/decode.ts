@@ -7,6 +7,7 @@ import type { OpaquePart, Origin, ReasoningPart, StopReason, TextPart } from '..
 import type { Usage } from '../../core/usage.ts'
 import { callFragments, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
 import {
+  decoderOf,
   decoding,
   type Decoding,
   endPart,
@@ -32,7 +33,7 @@ interface State extends Assembly {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = { ...assembling(decoding(origin, options)), ended: false, last: undefined }
-  return {
+  return decoderOf({
     push(event) {
       if (!state.ended && !state.last && isObject(event)) push(state, event)
       return takeEvents(state)
@@ -46,10 +47,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       const usage = last && isObject(last.usage) ? readUsage(last.usage) : undefined
       return endReply(state, { ...outcome(state, calls > 0, cause), native, usage })
     },
-    get done() {
-      return state.last !== undefined
-    },
-  }
+    isDone: () => state.last !== undefined,
+  })
 }
 
 function push(state: State, event: JsonObject): void {

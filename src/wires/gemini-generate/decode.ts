@@ -7,6 +7,7 @@ import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   endReply,
   startReply,
@@ -36,7 +37,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     finish: undefined,
     usage: undefined,
   }
-  return {
+  return decoderOf({
     push(chunk) {
       for (const item of listOf(chunk)) if (isObject(item)) read(state, item)
       return takeEvents(state)
@@ -48,10 +49,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       finishParts(state)
       return endReply(state, { ...ended, native: nativeParts(state), usage: usage && readUsage(usage) })
     },
-    get done() {
-      return state.finish !== undefined || state.failure !== undefined
-    },
-  }
+    isDone: () => state.finish !== undefined || state.failure !== undefined,
+  })
 }
 
 function read(state: State, chunk: JsonObject): void {

@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import {
+  decoderOf,
   decoding,
   endReply,
   startReply,
@@ -36,7 +37,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     usage: undefined,
     lastEvent: undefined,
   }
-  return {
+  return decoderOf({
     push(chunk) {
       if (isObject(chunk)) read(state, chunk)
       return takeEvents(state)
@@ -51,10 +52,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
         usage: usage && readUsage(usage),
       })
     },
-    get done() {
-      return state.done || state.failure !== undefined
-    },
-  }
+    isDone: () => state.done || state.failure !== undefined,
+  })
 }
 
 function read(state: State, event: JsonObject): void {

@@ -9,6 +9,7 @@ import type { Usage } from '../../core/usage.ts'
 import { callFragments, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   type Decoding,
   endPart,
@@ -39,7 +40,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     finish: undefined,
     usage: undefined,
   }
-  return {
+  return decoderOf({
     push(chunk) {
       if (!state.ended && isObject(chunk)) read(state, chunk)
       return takeEvents(state)
@@ -53,10 +54,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       const outcome = whole ? finished(state.finish ?? '', calls > 0) : unfinished(state, cause)
       return endReply(state, { ...outcome, native, usage: state.usage })
     },
-    get done() {
-      return state.finish !== undefined && state.usage !== undefined
-    },
-  }
+    isDone: () => state.finish !== undefined && state.usage !== undefined,
+  })
 }
 
 function read(state: State, chunk: JsonObject): void {

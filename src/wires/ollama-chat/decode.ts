@@ -9,6 +9,7 @@ import type { Usage } from '../../core/usage.ts'
 import { presentText } from '../shared/call-fragments.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   endPart,
   endReply,
@@ -55,7 +56,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     last: undefined,
     ended: false,
   }
-  return {
+  return decoderOf({
     push(line) {
       if (!state.ended && !state.last && isObject(line)) read(state, line)
       return takeEvents(state)
@@ -66,10 +67,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       startReply(state)
       return end(state, cause)
     },
-    get done() {
-      return state.last !== undefined
-    },
-  }
+    isDone: () => state.last !== undefined,
+  })
 }
 
 function read(state: State, line: JsonObject): void {

@@ -9,6 +9,7 @@ import type { Usage } from '../../core/usage.ts'
 import { type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import {
   addPart,
+  decoderOf,
   decoding,
   endPart,
   endReply,
@@ -75,16 +76,14 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     plainChunks: 0,
     closedByUsage: false,
   }
-  return {
+  return decoderOf({
     push(chunk) {
       if (isObject(chunk)) read(state, chunk)
       return takeEvents(state)
     },
     end: (cause) => end(state, cause),
-    get done() {
-      return state.failure !== undefined || (state.finish !== undefined && state.usageAfterFinish)
-    },
-  }
+    isDone: () => state.failure !== undefined || (state.finish !== undefined && state.usageAfterFinish),
+  })
 }
 
 function read(state: State, chunk: JsonObject): void {

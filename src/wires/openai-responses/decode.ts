@@ -7,7 +7,15 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { decoding, endReply, startReply, takeEvents, type Outcome, stopAfterInterruption } from '../shared/decoding.ts'
+import {
+  decoderOf,
+  decoding,
+  endReply,
+  startReply,
+  takeEvents,
+  type Outcome,
+  stopAfterInterruption,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import {
@@ -28,7 +36,7 @@ import { numberIn, objectIn, objectsIn, stringIn } from './types.ts'
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = { ...decoding(origin, options), items: [], response: {}, terminal: undefined, queued: false }
   const isDuplicate = duplicates()
-  return {
+  return decoderOf({
     push(chunk) {
       if (!isObject(chunk) || isDone(state) || isDuplicate(chunk)) return []
       if (isObject(chunk.response)) learnOrigin(state, chunk.response)
@@ -43,10 +51,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       const native = nativeItems(state)
       return endReply(state, { ...outcome(state, cause), native, usage: readUsage(state.response.usage) })
     },
-    get done() {
-      return isDone(state)
-    },
-  }
+    isDone: () => isDone(state),
+  })
 }
 
 function isDone({ terminal, failure }: State): boolean {

@@ -8,7 +8,7 @@ import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { DecoderOptions, EndCause } from '../wire.ts'
+import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { textIn } from './json-fields.ts'
 
 export interface Decoding {
@@ -33,6 +33,34 @@ export function decoding(origin: Origin, options: DecoderOptions | undefined): D
     parts: 0,
     failure: undefined,
     events: [],
+  }
+}
+
+export function decoderOf(given: Reading): Decoder {
+  return new StateDecoder(given)
+}
+
+interface Reading extends Omit<Decoder, 'done'> {
+  isDone(): boolean
+}
+
+/**
+ * A class, for the getter of its prototype. V8 allocates a getter of an object literal again for each object, in the old
+ * space: everything that it can reach stays until a full collection, and the properties are in a hash table.
+ */
+class StateDecoder implements Decoder {
+  readonly push: Decoder['push']
+  readonly end: Decoder['end']
+  readonly #isDone: () => boolean
+
+  constructor({ push, end, isDone }: Reading) {
+    this.push = push
+    this.end = end
+    this.#isDone = isDone
+  }
+
+  get done(): boolean {
+    return this.#isDone()
   }
 }
 
