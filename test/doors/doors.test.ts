@@ -188,3 +188,23 @@ test('a conversation has its title from the only text, even if that is in a tag'
   await anthropic.messages.create({ model: 'openai/gpt-5.6', max_tokens: 100, messages })
   assert.equal((await store.conversations('local')).items[0]?.title, '<b>What does this do?</b>')
 })
+
+test("OpenAI's client adds up a stream with reasoning of any provider", async (t) => {
+  const { openai } = await clients(t)
+  for (const model of ['deepseek/deepseek-chat', 'openai/gpt-5.6', 'anthropic/claude-opus-5', 'ollama/qwen3']) {
+    const stream = openai.responses.stream({ model, input: 'Hello', reasoning: { effort: 'high', summary: 'auto' } })
+    const { output, output_text: text } = await stream.finalResponse()
+    assert.ok(text.length > 0, model)
+    assert.equal(output.at(-1)?.type, 'message', model)
+  }
+})
+
+test('a list of instructions alone is a question, over each provider', async (t) => {
+  const { openai, emulator } = await clients(t)
+  for (const model of [...models, 'deepseek/deepseek-chat', 'ollama/qwen3']) {
+    const messages = [{ role: 'system' as const, content: 'Say hello.' }]
+    const { choices } = await openai.chat.completions.create({ model, messages })
+    assert.ok(choices[0]?.message.content, model)
+    assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /Say hello/)
+  }
+})

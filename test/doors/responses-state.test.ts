@@ -102,6 +102,50 @@ test('items are added, found and deleted', async (t) => {
   assert.match(JSON.stringify(left), /Two\./)
 })
 
+test('the items that are left keep their ids, and a part of a reply can be deleted', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const called = (call_id: string) => ({ type: 'function_call' as const, call_id, name: 'clock', arguments: '{}' })
+  const result = (call_id: string) => ({ type: 'function_call_output' as const, call_id, output: '12:00' })
+  const { id } = await openai.conversations.create({
+    metadata: { topic: 'time' },
+    items: [
+      { role: 'user', content: 'Two clocks.' },
+      called('call_a'),
+      called('call_b'),
+      result('call_a'),
+      result('call_b'),
+    ],
+  })
+  await openai.responses.create({ model: 'mistral/mistral-large-latest', conversation: id, input: 'Thanks.' })
+  const listed = async () => (await openai.conversations.items.list(id, { order: 'asc' })).data
+  const items = await listed()
+  assert.equal(items.length, 7)
+  const [, deleted] = items
+  assert.ok(deleted?.type === 'function_call' && deleted.call_id === 'call_a' && deleted.id)
+  await openai.conversations.items.delete(deleted.id, { conversation_id: id })
+  assert.deepEqual(
+    await listed(),
+    items.filter((item) => item !== deleted),
+  )
+  for (const item of items.filter((one) => one !== deleted)) {
+    assert.ok(item.id)
+    await openai.conversations.items.delete(item.id, { conversation_id: id })
+  }
+  assert.deepEqual(await listed(), [])
+  assert.deepEqual((await openai.conversations.retrieve(id)).metadata, { topic: 'time' })
+})
+
+test('what a stored response contains is compacted without anything new', async (t) => {
+  const { url, emulator } = await serving(t)
+  const openai = clientAt(url)
+  const model = 'mistral/mistral-large-latest'
+  const { id } = await openai.responses.create({ model, input: 'The launch is on Tuesday.' })
+  const { output } = await openai.responses.compact({ model, previous_response_id: id })
+  assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /The launch is on Tuesday/)
+  assert.ok(output.some(({ type }) => type === 'compaction'))
+})
+
 test('a conversation of another owner is not found', async (t) => {
   const store = openMemoryStore()
   const [a, b] = await Promise.all(['a', 'b'].map((owner) => createKey(store, { name: owner, owner })))

@@ -44,7 +44,7 @@ export async function compactionItem(
   const end = await run.ended
   const exchangeId = run.exchangeId()
   if (end.failure) throw new SynapseError(end.failure)
-  if (!end.reply || exchangeId === undefined) {
+  if (!end.reply || end.reply.parts.length === 0 || exchangeId === undefined) {
     throw new SynapseError({ kind: 'malformed-reply', message: 'The model returned no summary.' })
   }
   return compaction(exchangeId, (await sealOf(store)).token(owner, exchangeId))

@@ -11,6 +11,7 @@ import { listOf } from '../../wires/shared/item-pages.ts'
 import { objectsIn } from '../../wires/shared/json-fields.ts'
 import { isInterrupted } from '../../wires/shared/replayable.ts'
 import { loadTranscript } from '../../wires/list.ts'
+import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
 import { grouped } from './canonical.ts'
 import { withoutAnswered } from './hidden-calls.ts'
 import type { StartingPoint } from './match.ts'
@@ -120,42 +121,55 @@ async function conversationOf(store: Store, owner: string, id: string): Promise<
   throw new SynapseError({ kind: 'not-found', message: `Conversation with id '${id.slice(0, 100)}' not found.` })
 }
 
-async function keep(store: Store, { owner, id }: Conversation, data: JsonObject): Promise<void> {
-  await store.putRecords([{ owner, kind, id, conversationId: id, data }])
+async function keep(store: Store, conversation: Conversation, data: JsonObject): Promise<void> {
+  const { owner, id } = conversation
+  const before = await kept(store, conversation)
+  await store.putRecords([{ owner, kind, id, conversationId: id, data: { ...before, ...data } }])
 }
 
-async function shown(store: Store, { owner, id, createdAt }: Conversation): Promise<Json> {
-  const metadata = (await store.record(owner, kind, id))?.data['metadata'] ?? {}
+async function kept(store: Store, { owner, id }: Conversation): Promise<JsonObject> {
+  return (await store.record(owner, kind, id))?.data ?? {}
+}
+
+async function shown(store: Store, conversation: Conversation): Promise<Json> {
+  const { id, createdAt } = conversation
+  const { metadata = {} } = await kept(store, conversation)
   const created_at = Math.floor(Date.parse(createdAt) / 1000)
   return { id: `conv_${id.replaceAll('-', '')}`, object: 'conversation', created_at, metadata }
 }
 
 interface PlacedItem {
   entry: Entry
-  /** The only item of its message. */
-  isAlone: boolean
+  /** What its id is made of. */
+  key: string
   value: JsonObject
 }
 
 async function itemsOf(
   { store, wire, items: form }: ConversationForm,
-  { owner, head }: Conversation,
+  conversation: Conversation,
 ): Promise<PlacedItem[]> {
+  const { owner, head } = conversation
   const format = await loadTranscript(wire)
   const path = head === null ? [] : withoutAnswered(await store.history(owner, head))
-  const written = format.write(path.map(({ message }) => message))
-  const items = (Array.isArray(written) ? written : []).filter(isObject)
-  const owners = path.flatMap((entry) => {
-    const own = format.write([entry.message])
-    const count = Array.isArray(own) ? own.length : 0
-    return Array.from({ length: count }, (_, i) => ({ entry, i, isAlone: count === 1 }))
+  const { keys } = await kept(store, conversation)
+  const items = itemsIn(format, ...path.map(({ message }) => message))
+  const places = path.flatMap((entry) => {
+    const moved = isObject(keys) ? keys[entry.id] : undefined
+    return itemsIn(format, entry.message).map((_, i) => {
+      const key = Array.isArray(moved) ? moved[i] : undefined
+      return { entry, key: typeof key === 'string' ? key : `${entry.id.replaceAll('-', '')}${i}` }
+    })
   })
   return items.flatMap((item, at) => {
-    const place = owners[at]
-    if (!place) return []
-    const { entry, i, isAlone } = place
-    return [{ entry, isAlone, value: form.withId(item, `${entry.id.replaceAll('-', '')}${i}`) }]
+    const place = places[at]
+    return place ? [{ ...place, value: form.withId(item, place.key) }] : []
   })
+}
+
+function itemsIn({ write }: TranscriptFormat, ...messages: Message[]): JsonObject[] {
+  const written = write(messages)
+  return (Array.isArray(written) ? written : []).filter(isObject)
 }
 
 async function itemOf(form: ConversationForm, conversation: Conversation, id: string): Promise<Json> {
@@ -191,24 +205,36 @@ async function append(
   )
 }
 
+/** What came after the item is written again, without it. Its items keep their ids. */
 async function withoutItem(form: ConversationForm, conversation: Conversation, id: string): Promise<Json> {
   const { store } = form
   const { owner, head } = conversation
-  const { entry, isAlone } = await placeOf(form, conversation, id)
-  if (!isAlone) {
-    const message = `The item '${id}' is part of a reply: delete the whole conversation, or start a new one.`
-    throw new SynapseError({ kind: 'bad-input', message })
-  }
+  const format = await loadTranscript(form.wire)
+  const { entry, key } = await placeOf(form, conversation, id)
+  const placed = await itemsOf(form, conversation)
+  const keysOf = (one: Entry): string[] => placed.filter((item) => item.entry.id === one.id).map((item) => item.key)
+  const own = keysOf(entry)
+  const left = itemsIn(format, entry.message).filter((_, i) => own[i] !== key)
   const path = head === null ? [] : await store.history(owner, head)
-  const later = path.slice(path.findIndex((one) => one.id === entry.id) + 1)
+  const at = path.findIndex((one) => one.id === entry.id)
+  const later = path.slice(at + 1)
+  const rest = left.length === 0 ? [] : format.read(left).messages
+  const messages = [...rest, ...later.map(({ message }) => message)]
   await store.setHead(owner, conversation.id, { entryId: entry.parentId })
-  if (later.length > 0) {
-    await store.appendAll(
-      owner,
-      conversation.id,
-      later.map(({ message }) => ({ message })),
-    )
-  }
+  if (messages.length === 0) return shown(store, conversation)
+  const entries = await store.appendAll(
+    owner,
+    conversation.id,
+    messages.map((message) => ({ message })),
+  )
+  const remaining = own.filter((one) => one !== key)
+  const keys = entries.map(({ id: entryId }, i) => {
+    const before = later[i - rest.length]
+    const count = i < rest.length ? itemsIn(format, ...rest.slice(i, i + 1)).length : 0
+    return [entryId, before ? keysOf(before) : remaining.splice(0, count)]
+  })
+  const earlier = path.slice(0, at).map((one) => [one.id, keysOf(one)])
+  await keep(store, conversation, { keys: Object.fromEntries([...earlier, ...keys]) as JsonObject })
   return shown(store, conversation)
 }
 

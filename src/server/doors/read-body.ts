@@ -27,13 +27,14 @@ export interface Read {
   request: DoorRequest
 }
 
-export async function readBody(visit: Visit, pathModel: string | undefined): Promise<Read> {
+/** `fields`: what the body may leave out. */
+export async function readBody(visit: Visit, pathModel: string | undefined, fields: JsonObject = {}): Promise<Read> {
   const { door, server, principal, size } = visit
   const sent = await jsonBody(visit)
   const given = sent.value
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
-  const body = isObject(inner) ? inner : given
+  const body = withDefaults(isObject(inner) ? inner : given, fields)
   const name = pathModel ?? body.model
   if (typeof name !== 'string' || name === '')
     throw badInput('model must be a string, such as anthropic/claude-opus-5.')
@@ -52,6 +53,11 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
     throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
   }
   return { body, sent, name, model, request }
+}
+
+function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {
+  const missing = Object.entries(fields).filter(([name]) => (body[name] ?? null) === null)
+  return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) }
 }
 
 export async function jsonBody({ request, server, principal, door }: Visit): Promise<ParsedBody> {

@@ -45,15 +45,34 @@ export async function readRequest(
     isCached ? readContinuing(key, { body, size }, readAll) : readAll(body),
   )
   const serverTools = serverToolsIn(service, body)
+  const list = body[service.door?.listField ?? '']
+  const isAlone = previousId === undefined && conversation === undefined && Array.isArray(list) && list.length > 0
+  const question = isAlone ? instructionsAsQuestion(read) : {}
   return {
     ...read,
+    ...question,
     serverTools: [...serverTools.values()],
     // What another provider may have is not left out yet.
-    notes: [...read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))), ...leftOut(body)],
+    notes: [
+      ...read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))),
+      ...leftOut(body),
+      ...(question.notes ?? []),
+    ],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
     ...(typeof previousId === 'string' && { previousId }),
     ...(typeof conversation === 'string' && { conversation }),
     ...(session !== undefined && { session }),
+  }
+}
+
+/** Some APIs answer a list of nothing but instructions; others require a message of the user. */
+function instructionsAsQuestion({ messages, system }: ReadRequest): Partial<ReadRequest> {
+  if (messages.length > 0 || system === '') return {}
+  const why = 'the request has no other message, and most APIs require one of the user'
+  return {
+    messages: [{ role: 'user', parts: [{ type: 'text', text: system }] }],
+    system: '',
+    notes: [{ kind: 'changed', what: 'instructions to a question', why }],
   }
 }
 

@@ -138,7 +138,8 @@ async function other(visit: Visit, { name, id, part, item }: Endpoint): Promise<
 /** A summary of the conversation by the named model, as one item of it. */
 async function compact(visit: Visit, items: StoredItems): Promise<globalThis.Response> {
   allow(visit.principal, 'write')
-  const read = await readBody(visit, undefined)
+  // What a stored response contains can be summarised without anything new.
+  const read = await readBody(visit, undefined, { input: [] })
   const service = await loadService(visit.door.wire)
   const { store } = lastingContext(visit.server)
   const run = await startSummary(visit, read, service)

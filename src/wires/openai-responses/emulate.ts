@@ -280,7 +280,9 @@ function splitReasoning(item: Item, place: JsonObject, piece: number, emit: Emit
   }
   for (const [at, part] of objectsIn(item, 'content').entries()) {
     const spot = { ...place, content_index: at }
+    emit('response.content_part.added', { ...spot, part: { ...part, text: '' } })
     emitText(stringIn(part, 'text') ?? '', 'response.reasoning_text', 'text', spot, piece, emit)
+    emit('response.content_part.done', { ...spot, part })
   }
 }
 

@@ -62,9 +62,14 @@ function openPart(state: Writing, part: Part): Json[] {
   if (!item || !isGrowing(part)) return closed
   const output_index = state.output.length
   const added = [event(state, 'response.output_item.added', { output_index, item: announced(item) })]
-  if (state.hidden) {
-    const place = { item_id: stringIn(item, 'id') ?? '', output_index, summary_index: 0 }
-    added.push(event(state, 'response.reasoning_summary_part.added', { ...place, part: summary('') }))
+  if (part.type === 'reasoning') {
+    const place = placeOf(state, part)
+    // The official client adds pieces only to a part that was announced.
+    added.push(
+      state.hidden
+        ? event(state, 'response.reasoning_summary_part.added', { ...place, part: summary('') })
+        : event(state, 'response.content_part.added', { ...place, part: reasoningContent('') }),
+    )
   }
   return [...closed, ...added]
 }
@@ -177,7 +182,13 @@ function grown(state: Writing, part: Part, item: Item, index: number): Json[] {
     return [event(state, 'response.function_call_arguments.done', { ...place, name: item.name ?? '', arguments: text })]
   }
   const text = part.type === 'reasoning' ? part.text : ''
-  if (!state.hidden) return [event(state, 'response.reasoning_text.done', { ...place, content_index: 0, text })]
+  if (!state.hidden) {
+    const spot = { ...place, content_index: 0 }
+    return [
+      event(state, 'response.reasoning_text.done', { ...spot, text }),
+      event(state, 'response.content_part.done', { ...spot, part: reasoningContent(text) }),
+    ]
+  }
   const spot = { ...place, summary_index: 0 }
   return [
     event(state, 'response.reasoning_summary_text.done', { ...spot, text }),
@@ -216,6 +227,10 @@ function deltaKind(part: Part, hidden: boolean): { type: string; extra?: JsonObj
 
 function textContent(text: string, annotations: Json[]): JsonObject {
   return { type: 'output_text', annotations, logprobs: [], text }
+}
+
+function reasoningContent(text: string): JsonObject {
+  return { type: 'reasoning_text', text }
 }
 
 function summary(text: string): JsonObject {
