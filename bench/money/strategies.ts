@@ -140,14 +140,14 @@ export function windowOf(keep: number, step: number): Strategy {
 }
 
 export function foldAt(tokens: number, keep: number): Strategy {
-  return createFold(`tools-${keep}, at ${tokens / 1000}k`, keep, ({ size }) => size > tokens)
+  return foldWhen(`tools-${keep}, at ${tokens / 1000}k`, keep, ({ size }) => size > tokens)
 }
 
 export function foldWhenCold(keep: number): Strategy {
-  return { ...createFold(`tools-${keep}, only cold`, keep, ({ situation }) => situation.cold), byClass: true }
+  return { ...foldWhen(`tools-${keep}, only cold`, keep, ({ situation }) => situation.cold), byClass: true }
 }
 
-function createFold(name: string, keep: number, when: (moment: Moment) => boolean): Strategy {
+function foldWhen(name: string, keep: number, when: (moment: Moment) => boolean): Strategy {
   return {
     name,
     settings: { maxToolTurns: keep, rhythm: 'economy' },

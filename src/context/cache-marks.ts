@@ -14,7 +14,7 @@ import { findToolTurns, isWorthFolding, olderTurns, type ToolTurn } from './tool
 import type { View } from './view.ts'
 import { pinnedIn } from './window.ts'
 
-const most = 4
+const mostMarks = 4
 
 type Sent = Pick<View, 'messages' | 'places'>
 
@@ -22,9 +22,9 @@ type Sent = Pick<View, 'messages' | 'places'>
 export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number): number[] {
   const { messages } = view
   const cut = broken === undefined ? 0 : Math.max(0, indexOf(view, broken))
-  const turns = foldable(view, settings).filter((turn) => turn.start >= cut)
+  const turns = foldableTurns(view, settings).filter((turn) => turn.start >= cut)
   const older = new Set(
-    olderTurns(messages, findToolTurns(messages), settings.maxToolTurns ?? 0).map((one) => one.start),
+    olderTurns(messages, findToolTurns(messages), settings.maxToolTurns ?? 0).map((turn) => turn.start),
   )
   const isJustCut = broken !== undefined && !turns.some((turn) => older.has(turn.start))
   const lastReply = messages.findLastIndex((message) => message.role === 'assistant')
@@ -32,28 +32,28 @@ export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number
     messages.length - 1,
     // A window breaks after the first message that it keeps.
     ...(typeof settings.maxMessages === 'number' ? [pinnedIn(messages)] : []),
-    // Turns that the last cut kept before it were too far back to be worth it, and will be.
+    // The next cut begins with the oldest turn that can be folded.
     ...(turns[0] ? [turns[0].start - 1] : []),
     isJustCut ? cut - 1 : lastReply - 1,
     -1,
   ]
-  return [...new Set(marks.filter((mark) => mark >= -1))].slice(0, most).sort((a, b) => a - b)
+  return [...new Set(marks.filter((mark) => mark >= -1))].slice(0, mostMarks).sort((a, b) => a - b)
 }
 
 /** The position in the history at which the newest fold begins: up to there a request is identical to the others. */
 export function lastBreak(base: View, settings: PolicySettings, decisions: Decisions | undefined): number | undefined {
   const { rhythm, maxToolTurns } = settings
   if (rhythm === 'economy' || typeof maxToolTurns !== 'number') return decisions?.folds.at(-1)?.from
-  const foldings = stepFolds(base, settings)
-  const last = foldings.find(({ at }) => at === foldings.at(-1)?.at)
+  const folds = stepFolds(base, settings)
+  const last = folds.find(({ at }) => at === folds.at(-1)?.at)
   return last && base.places[last.turn.start]
 }
 
-function foldable({ messages }: Sent, { maxToolTurns, fold = 'stub' }: PolicySettings): ToolTurn[] {
+function foldableTurns({ messages }: Sent, { maxToolTurns, fold = 'stub' }: PolicySettings): ToolTurn[] {
   if (typeof maxToolTurns !== 'number') return []
   return findToolTurns(messages).filter((turn) => isWorthFolding(messages, turn, fold))
 }
 
 function indexOf({ places }: Sent, place: number): number {
-  return places.findIndex((one) => one >= place)
+  return places.findIndex((position) => position >= place)
 }

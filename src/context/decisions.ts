@@ -83,8 +83,8 @@ export const noDecisions: Decisions = { folds: [], compactions: [], plain: [] }
 
 /** What replaces the beginning of the history, and replies written from their parts: before anything is folded. */
 export function applyRewrites(view: View, decisions: Decisions, reader: Reader): View {
-  const plain = plainly(withoutRefused(view, decisions.refused ?? [], reader), decisions.plain)
-  return compacted(plain, decisions.compactions, reader)
+  const plain = applyPlain(withoutRefused(view, decisions.refused ?? [], reader), decisions.plain)
+  return applyCompaction(plain, decisions.compactions, reader)
 }
 
 /** Folds and the cut. */
@@ -109,15 +109,15 @@ export function cutStart({ messages, places }: View, before: number): number {
 export function foldingsIn(view: View, decisions: Pick<Decisions, 'folds' | 'unfolded'>): readonly Folding[] {
   const { folds, unfolded } = decisions
   if (folds.length === 0) return []
-  const known = found.get(view)
+  const known = lastFoldings.get(view)
   if (known?.folds === folds && known.unfolded === unfolded) return known.foldings
   const decided = JSON.stringify([folds, unfolded])
-  const before = covered.longest(view.messages)
+  const before = foldingsOfPrefix.longest(view.messages)
   const hasAll = before && before.shared === before.value.places.length
   const isSame = hasAll && before.value.decided === decided && isContinued(before.value.places, view, folds)
   const foldings = isSame ? before.value.foldings : coveredTurns(view, decisions)
-  found.set(view, { folds, unfolded, foldings })
-  covered.keep(view.messages, { decided, places: view.places, foldings })
+  lastFoldings.set(view, { folds, unfolded, foldings })
+  foldingsOfPrefix.keep(view.messages, { decided, places: view.places, foldings })
   return foldings
 }
 
@@ -128,11 +128,11 @@ interface Covered {
 }
 
 /** The last ones for a view: a plan needs them several times. */
-const found = new WeakMap<
+const lastFoldings = new WeakMap<
   View,
   Pick<Decisions, 'folds'> & { unfolded: Decisions['unfolded']; foldings: readonly Folding[] }
 >()
-const covered = prefixes<Covered>()
+const foldingsOfPrefix = prefixes<Covered>()
 
 /** Whether no fold concerns what a view adds to an earlier one, of these positions, with which it begins. */
 function isContinued(before: readonly number[], { messages, places }: View, folds: readonly FoldDecision[]): boolean {
@@ -178,15 +178,15 @@ function isReadable(native: NativeSummary | undefined, reader: Reader): native i
   return native.model === reader.model
 }
 
-function compacted(view: View, compactions: readonly CompactionDecision[], reader: Reader): View {
-  const found = compactionFor(compactions, reader)
-  if (!found) return view
-  let start = view.places.findLastIndex((place) => place >= 0 && place <= found.through) + 1
+function applyCompaction(view: View, compactions: readonly CompactionDecision[], reader: Reader): View {
+  const compaction = compactionFor(compactions, reader)
+  if (!compaction) return view
+  let start = view.places.findLastIndex((place) => place >= 0 && place <= compaction.through) + 1
   if (start === 0) return view
   while (view.messages[start]?.role === 'tool') start++
-  const summary = isReadable(found.native, reader)
-    ? nativeMessage(found.native, found.text)
-    : [summaryMessage(found.text ?? '', view.messages[start])]
+  const summary = isReadable(compaction.native, reader)
+    ? nativeMessage(compaction.native, compaction.text)
+    : [summaryMessage(compaction.text ?? '', view.messages[start])]
   return {
     messages: [...summary, ...view.messages.slice(start)],
     places: [...summary.map(() => -1), ...view.places.slice(start)],
@@ -238,15 +238,15 @@ function typeOf(item: Json): string {
   return typeof type === 'string' ? type : 'item'
 }
 
-const plain = new WeakMap<Reply, Reply>()
+const plainReplies = new WeakMap<Reply, Reply>()
 
 function withoutNative(reply: Reply): Reply {
-  let made = plain.get(reply)
-  if (!made) plain.set(reply, (made = { ...reply, native: [] }))
-  return made
+  let plain = plainReplies.get(reply)
+  if (!plain) plainReplies.set(reply, (plain = { ...reply, native: [] }))
+  return plain
 }
 
-function plainly(view: View, decisions: readonly PlainDecision[]): View {
+function applyPlain(view: View, decisions: readonly PlainDecision[]): View {
   if (decisions.length === 0) return view
   let first = -1
   let last = -1
@@ -255,7 +255,8 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
     if (message.role !== 'assistant' || message.native.length === 0) return message
     const { provider, protocol } = message.origin
     const isDropped = decisions.some(
-      (one) => place >= 0 && place <= one.through && one.provider === provider && one.protocol === protocol,
+      (decision) =>
+        place >= 0 && place <= decision.through && decision.provider === provider && decision.protocol === protocol,
     )
     if (!isDropped) return message
     if (first < 0) first = index
@@ -264,7 +265,7 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
   })
   if (first < 0) return view
   const why = 'the provider refused its own reply'
-  const what = 'replies to what their parts say, without what only their model can read'
+  const what = 'replies to their parts, without provider data'
   return {
     ...view,
     messages,

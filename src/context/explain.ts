@@ -1,5 +1,5 @@
-// Why a request looks as it does: what happened to each message of the history and why, its tokens, the expected cost,
-// and where the request first differs from the previous one.
+// Explains a request: what happened to each message of the history and why, its tokens, the expected cost, and where the
+// request first differs from the previous one.
 
 import type { Note } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
@@ -40,7 +40,7 @@ export interface Explained {
   notes: Note[]
 }
 
-export interface ToExplain {
+export interface ExplainInput {
   history: readonly Message[]
   assembled: Assembled
   /** The provider's count of tokens, divided by ours. */
@@ -54,16 +54,16 @@ export interface ToExplain {
   images?: ImageTokens
 }
 
-export function explain({ history, assembled, ratio = 1, cached = 0, price, before, images }: ToExplain): Explained {
+export function explain({ history, assembled, ratio = 1, cached = 0, price, before, images }: ExplainInput): Explained {
   const { context, seen, notes, body, estimate } = assembled
   const count = (tokens: number): number => Math.round(tokens * ratio)
   const sizeOf = (message: Message): number => estimateMessage(message) + tokensBeyond([message], images)
   const sent = sentAt(seen.places, seen.messages)
-  const opening = history.findIndex((message) => message.role !== 'system')
+  const firstTurn = history.findIndex((message) => message.role !== 'system')
   const about = notesByPlace(notes)
   const messages = history.map((message, place): ExplainedMessage => {
     const here = sent.get(place) ?? []
-    const isSystem = opening < 0 || place < opening
+    const isSystem = firstTurn < 0 || place < firstTurn
     const fate = isSystem ? 'sent' : fateOf(message, here, about.ranges[place] ?? [], about.single[place] ?? [])
     const reasons = (about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)
     if (fate !== 'cut' && fate !== 'summarised') reasons.push(...(about.single[place] ?? []))
@@ -73,7 +73,7 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
       fate,
       why: reasons.map((note) => `${note.what}: ${note.why}`),
       tokens: count(sizeOf(message)),
-      sent: count(isSystem ? sizeOf(message) : here.reduce((sum, one) => sum + sizeOf(one), 0)),
+      sent: count(isSystem ? sizeOf(message) : here.reduce((sum, sentMessage) => sum + sizeOf(sentMessage), 0)),
     }
   })
   const tokens = count(estimate.input)
@@ -110,16 +110,16 @@ function fateOf(message: Message, sent: readonly Message[], ranges: readonly Not
   const isWhole = sent.length === 1 && sent[0] === message
   if (isWhole) return single.length > 0 ? 'converted' : 'sent'
   const rules = new Set(ranges.map((note) => note.rule))
-  const isOfTurn = message.role === 'tool' || message.parts.some((part) => part.type === 'tool-call')
+  const isInToolTurn = message.role === 'tool' || message.parts.some((part) => part.type === 'tool-call')
   if (sent.length === 0) {
     if (rules.has('compaction')) return 'summarised'
-    if (rules.has('window') && !(rules.has('tool-turns') && isOfTurn)) return 'cut'
-    return isOfTurn && rules.has('tool-turns') ? 'folded' : single.length > 0 ? 'converted' : 'cut'
+    if (rules.has('window') && !(rules.has('tool-turns') && isInToolTurn)) return 'cut'
+    return isInToolTurn && rules.has('tool-turns') ? 'folded' : single.length > 0 ? 'converted' : 'cut'
   }
-  return isOfTurn && rules.has('tool-turns') ? 'folded' : 'converted'
+  return isInToolTurn && rules.has('tool-turns') ? 'folded' : 'converted'
 }
 
-interface Placed {
+interface NotesByPlace {
   /** Notes about a range that contains the message. */
   ranges: Note[][]
   /** Notes about the message alone. */
@@ -127,16 +127,16 @@ interface Placed {
   none: Note[]
 }
 
-function notesByPlace(notes: readonly Note[]): Placed {
-  const placed: Placed = { ranges: [], single: [], none: [] }
+function notesByPlace(notes: readonly Note[]): NotesByPlace {
+  const placed: NotesByPlace = { ranges: [], single: [], none: [] }
   for (const note of notes) {
-    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
-    if (!found) {
+    const position = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
+    if (!position) {
       placed.none.push(note)
       continue
     }
-    const from = Number(found[1])
-    const to = Number(found[2] ?? found[1])
+    const from = Number(position[1])
+    const to = Number(position[2] ?? position[1])
     const into = note.rule !== undefined && (note.rule in fates || to > from) ? placed.ranges : placed.single
     for (let place = from; place <= to; place++) (into[place] ??= []).push(note)
   }

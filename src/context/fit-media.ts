@@ -1,8 +1,8 @@
-// Images and files that a provider does not accept: one that is too large, or the oldest if there are too many. Text
-// replaces them, and the log keeps them.
+// Replaces images and files that the provider would not accept with text: those that are too large, and the oldest if
+// there are too many.
 //
-// An image that was fine becomes too large when later ones raise their number, so the history is processed once from
-// its beginning: a longer one has the same gaps, and perhaps a new one (P4).
+// Some providers accept only smaller images once there are many. So the history is processed from its beginning: a longer
+// one has the same gaps, and perhaps a new one (P4).
 
 import type { Note } from '../core/context.ts'
 import type { MediaPart, Message, TextPart, UserMessage } from '../core/message.ts'
@@ -32,10 +32,10 @@ export function fitMedia(view: View, limits: Limits): View {
   if (reasons.size === 0) return view
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
-    const gone = mediaIn(message).filter((part) => reasons.has(part))
-    if (gone.length === 0) return message
-    notes.push(...notesFor(gone, reasons, `messages[${view.places[index]}]`))
-    return without(message, reasons)
+    const removed = mediaIn(message).filter((part) => reasons.has(part))
+    if (removed.length === 0) return message
+    notes.push(...notesFor(removed, reasons, `messages[${view.places[index]}]`))
+    return withoutMedia(message, reasons)
   })
   return { ...view, messages, notes }
 }
@@ -77,17 +77,17 @@ function firstSent(media: readonly MediaPart[], { maxImages = Infinity, imageLim
   }
 }
 
-function notesFor(gone: readonly MediaPart[], reasons: ReadonlyMap<MediaPart, string>, at: string): Note[] {
-  const byReason = Map.groupBy(gone, (part) => reasons.get(part) as string)
+function notesFor(removed: readonly MediaPart[], reasons: ReadonlyMap<MediaPart, string>, at: string): Note[] {
+  const byReason = Map.groupBy(removed, (part) => reasons.get(part) as string)
   return [...byReason].map(([why, parts]) => {
     const what = parts.length === 1 ? (parts[0]?.name ?? parts[0]?.mediaType ?? '') : `${parts.length} images or files`
     return { kind: 'dropped', what, why, at, rule: 'fit' }
   })
 }
 
-function without(message: Message, gone: ReadonlyMap<MediaPart, string>): Message {
+function withoutMedia(message: Message, removed: ReadonlyMap<MediaPart, string>): Message {
   const replaced = <P extends UserMessage['parts'][number]>(part: P): P | TextPart =>
-    part.type === 'media' && gone.has(part) ? { type: 'text', text: mediaStandIn(part.mediaType, part.name) } : part
+    part.type === 'media' && removed.has(part) ? { type: 'text', text: mediaStandIn(part.mediaType, part.name) } : part
   if (message.role === 'user') return { ...message, parts: message.parts.map(replaced) }
   if (message.role !== 'tool') return message
   return { ...message, parts: message.parts.map((part) => ({ ...part, output: part.output.map(replaced) })) }

@@ -12,7 +12,7 @@ import type { View } from './view.ts'
 
 /** Estimates are up to 8 % low once the ratio to the provider's own count is known (measured 2026-11). */
 const margin = 0.92
-const usualOutput = 4096
+const defaultOutput = 4096
 
 /** The most tokens of a prompt, as counted by the provider; Infinity if the model's window is unknown. */
 export function limitOf(
@@ -22,7 +22,7 @@ export function limitOf(
 ): number {
   const window = capabilities.contextWindow ?? settings.assumedWindow
   if (window === undefined) return Infinity
-  const wanted = options.maxOutput ?? Math.min(capabilities.maxOutput ?? usualOutput, window * 0.2)
+  const wanted = options.maxOutput ?? Math.min(capabilities.maxOutput ?? defaultOutput, window * 0.2)
   const output = Math.min(wanted, window / 2)
   return Math.floor((window - output) * Math.min(settings.usable ?? margin, margin))
 }
@@ -31,8 +31,8 @@ export function limitOf(
 const resultShare = 0.25
 
 /**
- * Of results that are too long for the model the beginning and the end are kept; images that are too many or too large
- * are removed.
+ * Shortens results that are too long for the model to their beginning and end, and removes images that are too many or
+ * too large.
  */
 export function fit(view: View, limit: number, capabilities: Capabilities): View {
   return fitMedia(fitResults(view, limit), capabilities)
@@ -44,11 +44,11 @@ function fitResults(view: View, limit: number): View {
   const notes: Note[] = []
   const messages = view.messages.map((message, index): Message => {
     if (message.role !== 'tool' || !isLong(message, most)) return message
-    return { ...message, parts: message.parts.map((part) => ({ ...part, output: shown(part, index) })) }
+    return { ...message, parts: message.parts.map((part) => ({ ...part, output: shortened(part, index) })) }
   })
   return notes.length === 0 ? view : { ...view, messages, notes: [...view.notes, ...notes] }
 
-  function shown(part: ToolMessage['parts'][number], index: number): (TextPart | MediaPart)[] {
+  function shortened(part: ToolMessage['parts'][number], index: number): (TextPart | MediaPart)[] {
     if (textLength(part.output) <= most) return part.output
     const text = part.output.map((piece) => (piece.type === 'text' ? piece.text : '')).join('\n')
     const tokens = estimateTokens(text)

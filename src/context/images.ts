@@ -8,8 +8,8 @@ import { fileTokens } from './files.ts'
 import { prefixes } from './prefix-memo.ts'
 
 /** If nothing is known about the provider or the image, about the cost of the largest. */
-const usualMost = 1600
-const usualRule: ImageTokens = { pixels: 750, longer: 1568, most: usualMost }
+const defaultMost = 1600
+const defaultRule: ImageTokens = { pixels: 750, longer: 1568, most: defaultMost }
 
 interface Pixels {
   width: number
@@ -19,26 +19,28 @@ interface Pixels {
 /** Undefined for anything that is not an image, is stored elsewhere, or cannot be read. */
 export function pixelsOf(part: MediaPart): Pixels | undefined {
   if (part.data.kind !== 'base64' || !part.mediaType.startsWith('image/')) return undefined
-  let found = known.get(part)
-  if (found === undefined) {
+  let pixels = knownPixels.get(part)
+  if (pixels === undefined) {
     const { width, height } = readImage(part.data.base64) ?? {}
-    found = width && height ? { width, height } : null
-    known.set(part, found)
+    pixels = width && height ? { width, height } : null
+    knownPixels.set(part, pixels)
   }
-  return found ?? undefined
+  return pixels ?? undefined
 }
 
-const known = new WeakMap<MediaPart, Pixels | null>()
+const knownPixels = new WeakMap<MediaPart, Pixels | null>()
 
-export function imageTokens(part: MediaPart, rule: ImageTokens = usualRule): number {
+export function imageTokens(part: MediaPart, rule: ImageTokens = defaultRule): number {
   const { base = 0, pixels, tile, longer = Infinity, shorter = Infinity, most = Infinity } = rule
   const size = pixelsOf(part)
   if (!pixels && !tile) return base
-  if (!size) return Math.min(most, usualMost)
+  if (!size) return Math.min(most, defaultMost)
   const { width, height } = size
   const scale = Math.min(1, longer / Math.max(width, height), shorter / Math.min(width, height))
-  const along = (length: number) => Math.ceil((length * scale) / (tile?.side ?? 1))
-  const tokens = tile ? along(width) * along(height) * tile.tokens : (width * height * scale ** 2) / (pixels ?? 1)
+  const tilesAlong = (length: number) => Math.ceil((length * scale) / (tile?.side ?? 1))
+  const tokens = tile
+    ? tilesAlong(width) * tilesAlong(height) * tile.tokens
+    : (width * height * scale ** 2) / (pixels ?? 1)
   return Math.min(most, Math.ceil(base + tokens))
 }
 

@@ -14,38 +14,38 @@ export function mentionRecall(view: View, isFold: (message: Message) => boolean)
   const index = view.messages.findIndex((message) => isFold(message) || isSummary(message))
   const message = view.messages[index]
   if (!message) return view
-  return { ...view, messages: view.messages.with(index, mentioning(message)) }
+  return { ...view, messages: view.messages.with(index, withMention(message)) }
 }
 
 function isSummary({ parts }: Message): boolean {
   return parts.length === 1 && parts[0]?.type === 'compaction' && parts[0].from === undefined
 }
 
-const made = new WeakMap<Message, Message>()
+const mentioning = new WeakMap<Message, Message>()
 
-function mentioning(message: Message): Message {
-  let changed = made.get(message)
+function withMention(message: Message): Message {
+  let changed = mentioning.get(message)
   if (!changed) {
-    changed = changedMessage(message)
-    made.set(message, changed)
+    changed = addMention(message)
+    mentioning.set(message, changed)
   }
   return changed
 }
 
-function changedMessage(message: Message): Message {
+function addMention(message: Message): Message {
   if (message.role === 'tool')
-    return { ...message, parts: message.parts.map((part, i) => (i === 0 ? opened(part) : part)) }
+    return { ...message, parts: message.parts.map((part, i) => (i === 0 ? mentionInResult(part) : part)) }
   if (message.role !== 'user') return message
   const [first, ...rest] = message.parts
-  if (first?.type === 'text') return { ...message, parts: [openedText(first), ...rest] }
+  if (first?.type === 'text') return { ...message, parts: [mentionInText(first), ...rest] }
   if (first?.type !== 'compaction') return message
   return { ...message, parts: [{ ...first, text: `${first.text ?? ''}\n\n${atSummary}` }, ...rest] }
 }
 
-function opened(result: ToolResultPart): ToolResultPart {
-  return { ...result, output: result.output.map((part) => (part.type === 'text' ? openedText(part) : part)) }
+function mentionInResult(result: ToolResultPart): ToolResultPart {
+  return { ...result, output: result.output.map((part) => (part.type === 'text' ? mentionInText(part) : part)) }
 }
 
-function openedText(part: TextPart): TextPart {
+function mentionInText(part: TextPart): TextPart {
   return { ...part, text: `${atFold}\n${part.text}` }
 }

@@ -1,4 +1,4 @@
-// Finds the result that a fold refers to by number.
+// Finds a tool result by the number that its fold shows.
 
 import type { Message, Part, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { resultNumbers } from './fold-text.ts'
@@ -18,8 +18,8 @@ export function numberedResult(history: readonly Message[], number: string): Num
   for (const { start, end } of findToolTurns(messages)) {
     if (!places.slice(start, end).includes(place)) continue
     const numbers = resultNumbers(messages.slice(start + 1, end) as ToolMessage[], places.slice(start + 1, end))
-    for (const [result, own] of numbers) {
-      if (own !== number) continue
+    for (const [result, resultNumber] of numbers) {
+      if (resultNumber !== number) continue
       const parts: readonly Part[] = messages[start]?.parts ?? []
       const call = parts.find((part) => part.type === 'tool-call' && part.callId === result.callId)
       return { result, ...(call?.type === 'tool-call' && { call }) }

@@ -1,4 +1,5 @@
-// Where the elements of a body came from, stored with its exchange as runs, because most elements are one message each.
+// Which messages each element of a body came from. Stored with the exchange as runs, because most elements are one
+// message each.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -15,16 +16,16 @@ type Run = [place: number, count: number] | [places: number[]]
 /** The same by number; the system prompt and added messages have no position. */
 export function placesIn({ from }: Origins): number[][] {
   return from.map((names) => {
-    let places = known.get(names)
-    if (!places) known.set(names, (places = names.flatMap(placeNamed)))
+    let places = positions.get(names)
+    if (!places) positions.set(names, (places = names.flatMap(positionIn)))
     return places
   })
 }
 
-/** By the origins of an element, which are the same object from request to request. */
-const known = new WeakMap<readonly string[], number[]>()
+/** By the names of an element, which are the same object from request to request. */
+const positions = new WeakMap<readonly string[], number[]>()
 
-function placeNamed(name: string): number[] {
+function positionIn(name: string): number[] {
   const place = /^messages\[(\d+)\]/.exec(name)?.[1]
   return place === undefined ? [] : [Number(place)]
 }
@@ -46,12 +47,12 @@ export function originsNote(origins: Origins | undefined): Note[] {
 
 /** For each element, the positions of its messages; undefined for exchanges without this record. */
 export function readOrigins({ notes }: Pick<Exchange, 'notes'>): { field: string; places: number[][] } | undefined {
-  const data = notes.findLast((one) => one.rule === rule)?.data
+  const data = notes.findLast((note) => note.rule === rule)?.data
   if (!isObject(data) || typeof data.field !== 'string' || !Array.isArray(data.runs)) return undefined
-  return { field: data.field, places: data.runs.flatMap(placesOf) }
+  return { field: data.field, places: data.runs.flatMap(positionsIn) }
 }
 
-function placesOf(run: Json): number[][] {
+function positionsIn(run: Json): number[][] {
   if (!Array.isArray(run)) return []
   const [first, count] = run
   if (Array.isArray(first)) return [first.map(Number)]

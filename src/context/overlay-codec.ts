@@ -1,4 +1,4 @@
-// Decisions as they are stored in the log, and back. An overlay names entries, because positions differ from branch to
+// Converts decisions to the data of overlays and back. An overlay names entries, because positions differ from branch to
 // branch; it applies to every path through the entry it was made at, unless it was undone.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -35,13 +35,13 @@ export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: r
         if (from === undefined || through === undefined || !isStyle(data.style)) break
         const cold = data.cold === true
         const at = placeOf(entryId) ?? through
-        decisions.folds.push({ from, through, style: data.style, why: wordsOf(data.why), at, ...(cold && { cold }) })
+        decisions.folds.push({ from, through, style: data.style, why: reasonOf(data.why), at, ...(cold && { cold }) })
         break
       }
       case 'cut': {
         const before = placeOf(data.before)
         if (before === undefined || before <= (decisions.cut?.before ?? 0)) break
-        decisions.cut = { before, why: wordsOf(data.why) }
+        decisions.cut = { before, why: reasonOf(data.why) }
         break
       }
       case 'compaction':
@@ -91,7 +91,7 @@ function isNative(value: unknown): value is NativeSummary & JsonObject {
   return isObject(value) && Array.isArray(value.items) && typeof value.provider === 'string'
 }
 
-function wordsOf(why: Json | undefined): string {
+function reasonOf(why: Json | undefined): string {
   return typeof why === 'string' ? why : 'it was decided earlier'
 }
 

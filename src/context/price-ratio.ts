@@ -18,20 +18,20 @@ export interface CachePrice {
 export interface Billing {
   caching: Caching
   price?: Price
-  /** A local server: nothing is paid but the time of reading, and a prefix stays as long as the server does. */
-  atHome?: boolean
+  /** A local server: reading costs only time, and a prefix is cached as long as the server runs. */
+  isLocal?: boolean
 }
 
 const hour = 3_600_000
 /** Assumed where a provider does not say (checked 2026-11: 5 to 10 idle minutes are usual). */
-const usualLifetimeMs = 10 * 60_000
-const usualMinimum = 1024
+const defaultLifetimeMs = 10 * 60_000
+const defaultMinimum = 1024
 
-export function cachePriceOf({ caching, price, atHome }: Billing, ttl: Options['cacheTtl']): CachePrice {
-  const minimum = caching.minimum ?? (atHome ? 0 : usualMinimum)
-  const lifetimeMs = ttl === '1h' && caching.kind === 'marks' ? hour : (caching.lifetimeMs ?? usualLifetimeMs)
+export function cachePriceOf({ caching, price, isLocal }: Billing, ttl: Options['cacheTtl']): CachePrice {
+  const minimum = caching.minimum ?? (isLocal ? 0 : defaultMinimum)
+  const lifetimeMs = ttl === '1h' && caching.kind === 'marks' ? hour : (caching.lifetimeMs ?? defaultLifetimeMs)
   if (caching.kind === 'none') return { read: 1, write: 1, minimum: 0, lifetimeMs: 0 }
-  if (atHome || price?.input === 0) return { read: 0, write: 1, minimum, lifetimeMs: atHome ? Infinity : lifetimeMs }
+  if (isLocal || price?.input === 0) return { read: 0, write: 1, minimum, lifetimeMs: isLocal ? Infinity : lifetimeMs }
   if (!price) return { read: 0.1, write: caching.kind === 'marks' ? 1.25 : 1, minimum, lifetimeMs }
   const written = (ttl === '1h' ? price.cacheWriteLong : undefined) ?? price.cacheWrite ?? price.input
   const read = (price.cacheRead ?? price.input) / price.input
@@ -48,8 +48,8 @@ export interface Gaps {
 }
 
 /**
- * Whether marks are to live for an hour: when what is lost in pauses of five minutes to an hour is more than what the
- * longer life costs. In tool loops there are no such pauses, so there it never pays.
+ * Whether cache marks should last an hour: if pauses of five minutes to an hour cost more than the longer lifetime. Tool
+ * loops have no such pauses, so for them it never does.
  */
 export function cacheTtlFor(billing: Billing, gaps: Gaps, view: number, added: number): '5m' | '1h' {
   const short = cachePriceOf(billing, '5m')

@@ -10,11 +10,11 @@ import type { View } from './view.ts'
 const changed = new WeakMap<Message, Map<string, Message>>()
 
 export function withoutRefused(view: View, refused: readonly RefusedField[], { provider, model }: Reader): View {
-  const fields = refused.filter((one) => one.provider === provider && one.model === model).map(({ field }) => field)
+  const fields = refused.filter((each) => each.provider === provider && each.model === model).map(({ field }) => field)
   if (fields.length === 0) return view
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
-    const bare = bareMessage(message, provider, fields)
+    const bare = withoutRefusedFields(message, provider, fields)
     const at = `messages[${view.places[index]}]`
     if (bare !== message) {
       notes.push({ kind: 'dropped', what: fields.join(', '), why: 'the provider has refused it', at, rule: 'refused' })
@@ -26,19 +26,19 @@ export function withoutRefused(view: View, refused: readonly RefusedField[], { p
 
 /** Whether the message would send the field to the provider that has refused it. */
 export function hasField(message: Message, { provider, field }: Pick<RefusedField, 'provider' | 'field'>): boolean {
-  return bareMessage(message, provider, [field]) !== message
+  return withoutRefusedFields(message, provider, [field]) !== message
 }
 
-function bareMessage(message: Message, provider: string, fields: readonly string[]): Message {
+function withoutRefusedFields(message: Message, provider: string, fields: readonly string[]): Message {
   const key = fields.join(' ')
   const known = changed.get(message)?.get(key)
   if (known) return known
-  const bare = bared(message, provider, new Set(fields))
+  const bare = removeFields(message, provider, new Set(fields))
   if (bare !== message) changed.set(message, (changed.get(message) ?? new Map<string, Message>()).set(key, bare))
   return bare
 }
 
-function bared(message: Message, provider: string, fields: ReadonlySet<string>): Message {
+function removeFields(message: Message, provider: string, fields: ReadonlySet<string>): Message {
   if (message.role === 'assistant') {
     if (message.origin.provider !== provider) return message
     const native = withoutFields(message.native, fields)

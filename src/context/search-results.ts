@@ -1,5 +1,5 @@
-// Search results that the user gave to Anthropic as native blocks: elsewhere they are text, because the conversation is
-// about their content. A changed message is cached, so that its encoding can be cached.
+// Anthropic's native blocks for search results become text on other wires, because the conversation is about their
+// content. Changed messages are cached, so that their encoding can be cached.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, UserMessage } from '../core/message.ts'
@@ -12,7 +12,7 @@ const kind = `${wire}/search_result`
 const converted = new WeakMap<Message, Message>()
 
 export function withSearchResultsAsText(view: View, protocol: string): View {
-  if (protocol === wire || !hasSome(view.messages)) return view
+  if (protocol === wire || !someHaveResults(view.messages)) return view
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
     if (!hasSearchResult(message)) return message
@@ -25,7 +25,7 @@ export function withSearchResultsAsText(view: View, protocol: string): View {
   return { ...view, messages, notes }
 }
 
-const hasSome = hasOne(hasSearchResult)
+const someHaveResults = hasOne(hasSearchResult)
 
 function hasSearchResult(message: Message): message is UserMessage {
   return message.role === 'user' && message.parts.some((part) => part.type === 'opaque' && part.kind === kind)
@@ -33,12 +33,12 @@ function hasSearchResult(message: Message): message is UserMessage {
 
 function asText(message: UserMessage): UserMessage {
   const parts = message.parts.map((part): UserMessage['parts'][number] => {
-    return part.type === 'opaque' && part.kind === kind ? { type: 'text', text: wordsOf(part.data) } : part
+    return part.type === 'opaque' && part.kind === kind ? { type: 'text', text: resultText(part.data) } : part
   })
   return { ...message, parts }
 }
 
-function wordsOf(data: Json | undefined): string {
+function resultText(data: Json | undefined): string {
   if (!isObject(data)) return ''
   const { title, source, content } = data
   const texts = Array.isArray(content) ? content.map((block) => (isObject(block) ? block.text : undefined)) : [content]

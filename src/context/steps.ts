@@ -1,6 +1,6 @@
-// What is cut by counting, in steps. It depends only on the messages, so a longer history has the same cuts and perhaps
-// a new one at its end (P4). If both tool turns and messages are limited, turns are folded when the window moves: two
-// independent rhythms would break the prompt cache twice as often.
+// Cuts by count, in steps. They depend only on the messages, so a longer history has the same cuts and perhaps a new one
+// at its end (P4). If both tool turns and messages are limited, turns are folded when the window moves: two independent
+// rhythms would break the prompt cache twice as often.
 
 import { sizesOf } from './count.ts'
 import type { PolicySettings } from '../settings/policy.ts'
@@ -9,11 +9,11 @@ import type { View } from './view.ts'
 import { cutView, window, windowMoves, type WindowMove, type WindowSize } from './window.ts'
 
 /** The cheapest batch sizes over recorded sessions and all price models, when three turns stay. */
-const usualStep = 5
+const defaultStep = 5
 
 /** A limit of 0 applies at once. */
 function stepOf(step: number | undefined, keep: number): number {
-  return step ?? (keep === 0 ? 1 : Math.max(usualStep, Math.ceil(keep / 2)))
+  return step ?? (keep === 0 ? 1 : Math.max(defaultStep, Math.ceil(keep / 2)))
 }
 
 export function stepwise(view: View, settings: PolicySettings): View {
@@ -33,11 +33,11 @@ export function stepwise(view: View, settings: PolicySettings): View {
 /** The position of the message at an index, which is in no result, once turns are folded. */
 function indexAfter(view: View, foldings: readonly Folding[], index: number): number {
   const folded = foldedTurns(view, foldings)
-  let gone = 0
+  let removed = 0
   for (const [i, { turn }] of foldings.entries()) {
-    if (turn.start < index) gone += turn.end - turn.start - (folded[i]?.length ?? 0)
+    if (turn.start < index) removed += turn.end - turn.start - (folded[i]?.length ?? 0)
   }
-  return index - gone
+  return index - removed
 }
 
 /** The folded turns, oldest first, each with the position at which it was folded. */
@@ -65,13 +65,13 @@ function foldMoments(view: View, step: number | undefined, keep: number, windowM
   const batch = stepOf(step, keep)
   const moves = batch > 1 ? windowMoved.map((move) => move.end) : []
   const [firstMove = Infinity] = moves
-  const own: number[] = []
+  const moments: number[] = []
   for (let last = keep + batch - 1; last < turns.length; last += batch) {
     const moment = (turns[last]?.start ?? 0) + 1
     if (moment >= firstMove) break
-    own.push(moment)
+    moments.push(moment)
   }
-  return [...own, ...moves]
+  return [...moments, ...moves]
 }
 
 /** When the window moved; never if messages are not limited, or only by prices. */

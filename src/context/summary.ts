@@ -1,5 +1,5 @@
-// Summaries as text: the prompt for a model, and a summary without any model for when that fails. The request for a
-// summary must itself fit, so the history is written as text, each message as long as there is room for it.
+// Summaries: the prompt for a model, the history as its input, and a summary without a model in case that fails. The
+// request must itself fit, so the history is written as text, with each message as long as space allows.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { textOf, type Message, type Part } from '../core/message.ts'
@@ -13,8 +13,8 @@ import { findToolTurns, foldedTurns } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { startOfLast } from './window.ts'
 
-export const usualBudget = 2000
-const usualKeep = 20
+export const defaultBudget = 2000
+const defaultKeep = 20
 /** How much of the context window may stay next to a summary. */
 const recentShare = 0.25
 
@@ -25,37 +25,37 @@ Where a summary of earlier parts is given, bring it up to date instead of writin
 Answer with the summary alone, in plain text. Do not answer or continue the conversation.`
 
 /** The end of the range that a summary replaces: an index of the view, or undefined if there is too little. */
-export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings, limit: number): number | undefined {
+export function stretchEnd(view: View, { keep = defaultKeep }: CompactionSettings, limit: number): number | undefined {
   const sizes = view.messages.map(estimateMessage)
   const byCount = startOfLast(view.messages, keep)
   const bySize = Number.isFinite(limit) ? startOfLast(view.messages, limit * recentShare, sizes) : 0
   const end = Math.max(byCount, bySize)
-  const fresh = view.places.slice(0, end).some((place) => place >= 0)
-  return fresh ? end : undefined
+  const hasNew = view.places.slice(0, end).some((place) => place >= 0)
+  return hasNew ? end : undefined
 }
 
-/** Characters of a message, if there is little room. */
+/** Characters of a message, if there is little space. */
 const shortest = 100
 
-/** The input of the summarising model, in at most `room` tokens. Between two attempts everything else continues. */
+/** The input of the summarising model, in at most `mostTokens` tokens. Between two attempts everything else continues. */
 export async function historyAsText(
   messages: readonly Message[],
   previous: string | undefined,
-  room: number,
+  mostTokens: number,
 ): Promise<string> {
   const head = [...(previous === undefined ? [] : [`Summary of what came before:\n${previous}`]), 'The conversation:']
   for (const length of [8000, 3000, 1000, 300, shortest]) {
-    const lines = linesWithin(messages, length, room)
+    const lines = linesWithin(messages, length, mostTokens)
     const text = lines && [...head, ...lines].join('\n\n')
-    if (text !== undefined && estimateTokens(text) <= room) return text
+    if (text !== undefined && estimateTokens(text) <= mostTokens) return text
     await nextTurn()
   }
-  const lines = endsOf(messages, Math.max(200, Math.floor(room * 2)))
-  return shortened([...head, ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))
+  const lines = endsOf(messages, Math.max(200, Math.floor(mostTokens * 2)))
+  return shortened([...head, ...lines].join('\n\n'), Math.max(200, Math.floor(mostTokens * 2)))
 }
 
 /** Undefined as soon as they are certainly longer: most of a long history need not be written then. */
-function linesWithin(messages: readonly Message[], length: number, room: number): string[] | undefined {
+function linesWithin(messages: readonly Message[], length: number, mostTokens: number): string[] | undefined {
   const lines: string[] = []
   let tokens = 0
   for (const message of messages) {
@@ -64,7 +64,7 @@ function linesWithin(messages: readonly Message[], length: number, room: number)
       // An estimate is rounded up.
       tokens += estimateTokens(line) - 1
     }
-    if (tokens > room) return undefined
+    if (tokens > mostTokens) return undefined
   }
   return lines
 }
@@ -91,14 +91,14 @@ function endsOf(messages: readonly Message[], length: number): string[] {
 /** A summary without a model: the questions, each tool call as its fold, and the last answer. */
 export function plainSummary(view: View, end: number, previous: string | undefined, budget: number): string {
   const messages = view.messages.slice(0, end)
-  const asked = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.parts).trim()] : []))
-  const answered = messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message.parts).trim()] : []))
-  const length = Math.max(60, Math.floor((budget * 2) / (asked.filter(Boolean).length + 6)))
+  const questions = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.parts).trim()] : []))
+  const answers = messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message.parts).trim()] : []))
+  const length = Math.max(60, Math.floor((budget * 2) / (questions.filter(Boolean).length + 6)))
   const lines = [
     previous === undefined ? '' : shortened(previous, budget),
     `${messages.length} earlier messages are not shown here; this was put together without a model.`,
-    ...asked.filter((text) => text !== '').map((text) => `The user said: ${shortened(text, length)}`),
-    ...answered
+    ...questions.filter((text) => text !== '').map((text) => `The user said: ${shortened(text, length)}`),
+    ...answers
       .filter((text) => text !== '')
       .slice(-3)
       .map((text) => `The assistant said: ${shortened(text, length)}`),
@@ -107,9 +107,9 @@ export function plainSummary(view: View, end: number, previous: string | undefin
   const most = Math.max(400, budget * 4)
   // The newest calls are the most likely to be needed.
   const calls = foldedCalls(view, end)
-  let room = most - Math.min(text.length, most)
+  let left = most - Math.min(text.length, most)
   let first = calls.length
-  while (first > 0 && room >= (calls[first - 1]?.length ?? 0) + 1) room -= (calls[--first]?.length ?? 0) + 1
+  while (first > 0 && left >= (calls[first - 1]?.length ?? 0) + 1) left -= (calls[--first]?.length ?? 0) + 1
   return [shortened(text, most), ...calls.slice(first)].join('\n')
 }
 
@@ -153,7 +153,7 @@ function wordsOfMessage({ parts }: Message, into: Set<string>): void {
     if (part.type === 'text' || part.type === 'compaction') specificWords(part.text ?? '', into)
     else if (part.type === 'tool-call') wordsOfInput(part, into)
     else if (part.type === 'tool-result') {
-      for (const one of part.output) if (one.type === 'text') specificWords(one.text, into)
+      for (const piece of part.output) if (piece.type === 'text') specificWords(piece.text, into)
     }
   }
 }
@@ -172,7 +172,9 @@ function linesOf(message: Message, length: number): string[] {
       case 'tool-call':
         return [`Assistant calls ${part.name} with ${shortened(part.malformed ?? JSON.stringify(part.input), length)}`]
       case 'tool-result': {
-        const text = part.output.map((one) => (one.type === 'text' ? one.text : mediaStandIn(one.mediaType, one.name)))
+        const text = part.output.map((piece) =>
+          piece.type === 'text' ? piece.text : mediaStandIn(piece.mediaType, piece.name),
+        )
         return [`${part.name} ${part.failed ? 'failed' : 'answered'}: ${shortened(text.join('\n'), length)}`]
       }
       case 'server-tool':

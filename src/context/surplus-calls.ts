@@ -1,5 +1,5 @@
-// A reply may have any number of calls, and those beyond a limit are answered as not run (run/tools/tool-step.ts). The log
-// has all of them; a request leaves most of them out: no provider accepts a body with tens of thousands of calls.
+// Calls beyond the limit of a reply are answered as not run (run/tools/tool-step.ts). The log has all of them; a request
+// leaves most of them out, because no provider accepts tens of thousands of calls.
 
 import { callsOf, type Message, type Reply, type ToolMessage } from '../core/message.ts'
 import { hasOne } from './prefix-memo.ts'
@@ -24,7 +24,7 @@ export function withoutSurplusCalls(view: View): View {
       const why = 'no provider accepts so many, and their results say only that they were not run or failed'
       const at = `messages[${view.places[index]}]`
       if (left.size > 0) out.notes.push({ kind: 'dropped', what: `${left.size} calls and their results`, why, at })
-    } else if (message.role === 'tool') sent = left.size > 0 ? without(message, left) : message
+    } else if (message.role === 'tool') sent = left.size > 0 ? withoutResults(message, left) : message
     else left = new Set()
     if (!sent) continue
     out.messages.push(sent)
@@ -39,7 +39,7 @@ function hasMany(message: Message): message is Reply {
   return message.role === 'assistant' && message.parts.length > alwaysSent && callsOf(message).length > alwaysSent
 }
 
-/** Made once for each reply, so that its encoding is found again. */
+/** Cached for each reply, so that its encoding can be cached. */
 function shorten(
   message: Reply,
   messages: readonly Message[],
@@ -60,7 +60,7 @@ function shorten(
   return made
 }
 
-function without(message: ToolMessage, left: ReadonlySet<string>): ToolMessage | undefined {
+function withoutResults(message: ToolMessage, left: ReadonlySet<string>): ToolMessage | undefined {
   const known = remaining.get(message)
   if (known) return known
   const parts = message.parts.filter((part) => !left.has(part.callId))

@@ -1,5 +1,5 @@
-// What will be sent: the messages, the position of each in the history, and notes about the rest. Policies turn one
-// view into another; none of them changes a message of the log.
+// A view: the messages that will be sent, the position of each in the history, and notes about what differs. Policies
+// turn one view into another; none of them changes a message of the log.
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part } from '../core/message.ts'
@@ -22,35 +22,35 @@ export function wholeView(history: readonly Message[], first = 0): View {
   return withoutSurplusCalls(notes.length === 0 ? paired : { ...paired, notes: [...notes, ...paired.notes] })
 }
 
-/** How a note names the messages from one index of a view to another. */
+/** The messages from one index of a view to another, as a note names them. */
 export function placesFrom(view: View, first: number, last: number): string {
   let [start, end] = [first, last]
   while (start < last && (view.places[start] ?? -1) < 0) start++
   while (end > first && (view.places[end] ?? -1) < 0) end--
-  const [from, to] = [placed(view, start) ?? first, placed(view, end) ?? last]
+  const [from, to] = [positionAt(view, start) ?? first, positionAt(view, end) ?? last]
   return from === to ? `messages[${from}]` : `messages[${from}..${to}]`
 }
 
-function placed({ places }: View, index: number): number | undefined {
+function positionAt({ places }: View, index: number): number | undefined {
   const place = places[index] ?? -1
   return place >= 0 ? place : undefined
 }
-
-// Arguments nested so deeply that a wire, or our own parser, would fail: one such call would make every later request
-// of its conversation fail. They are sent as text, like arguments that are not a JSON object. Changed messages are
-// cached, so that their encoding can be cached too.
 
 /** Far more than any tool needs; JSON parsers of providers stop at about 100. */
 const maxDepth = 64
 
 const checked = new WeakMap<Message, Message>()
 /** Lists without arguments that are nested too deeply. */
-const fine = prefixes<true>()
+const withoutDeep = prefixes<true>()
 
-/** The same list if nothing is nested too deeply. */
+/**
+ * Arguments that are nested so deeply that a parser would fail are sent as text, like arguments that are not a JSON
+ * object: one such call would make every later request fail. Changed messages are cached, so that their encoding can be
+ * cached. Returns the same list if there are none.
+ */
 function withoutDeepInputs(history: readonly Message[], first: number, notes: Note[]): readonly Message[] {
   let changed: Message[] | undefined
-  for (let index = fine.longest(history)?.shared ?? 0; index < history.length; index++) {
+  for (let index = withoutDeep.longest(history)?.shared ?? 0; index < history.length; index++) {
     const message = history[index]
     if (message?.role !== 'assistant') continue
     const flat = checked.get(message) ?? flattened(message)
@@ -61,7 +61,7 @@ function withoutDeepInputs(history: readonly Message[], first: number, notes: No
     const why = 'JSON parsers refuse them, and with them every later request'
     notes.push({ kind: 'changed', what, why, at: `messages[${first + index}]` })
   }
-  if (!changed) fine.keep(history, true)
+  if (!changed) withoutDeep.keep(history, true)
   return changed ?? history
 }
 

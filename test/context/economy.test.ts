@@ -93,7 +93,7 @@ test('prices of a cache are relative to input, and differ by how long it is to l
   assert.deepEqual(cachePriceOf(anthropic, '1h'), { read: 0.1, write: 2, minimum: 1024, lifetimeMs: 3_600_000 })
   const none = cachePriceOf({ caching: { kind: 'none' }, price: { input: 1, output: 1 } }, undefined)
   assert.deepEqual([none.read, none.write], [1, 1])
-  const home = cachePriceOf({ caching: { kind: 'prefix' }, atHome: true }, undefined)
+  const home = cachePriceOf({ caching: { kind: 'prefix' }, isLocal: true }, undefined)
   assert.deepEqual([home.read, home.lifetimeMs], [0, Infinity])
 })
 

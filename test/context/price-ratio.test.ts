@@ -20,7 +20,7 @@ test('the price of a cache follows from the price list, the kind of cache and th
   assert.deepEqual(cachePriceOf({ caching: marks }, undefined), { read: 0.1, write: 1.25, ...rest })
   const prefix = { kind: 'prefix' } as const
   assert.deepEqual(cachePriceOf({ caching: prefix }, '1h'), { read: 0.1, write: 1, minimum: 1024, lifetimeMs: 600_000 })
-  assert.deepEqual(cachePriceOf({ caching: prefix, atHome: true }, undefined).minimum, 0)
+  assert.deepEqual(cachePriceOf({ caching: prefix, isLocal: true }, undefined).minimum, 0)
   assert.deepEqual(cachePriceOf({ caching: { ...prefix, lifetimeMs: 7 }, price: { input: 0, output: 0 } }, undefined), {
     read: 0,
     write: 1,

@@ -26,7 +26,7 @@ for (const target of everyTarget) {
     assert.ok(sent.includes('Be brief.') || JSON.stringify(body).includes('Be brief.'))
     if (!takesSystemLast(target)) {
       assert.ok(sent.indexOf('Be brief.') < sent.indexOf('What is it?'), sent)
-      assert.ok(notes.some((note) => note.what === 'place of a system message' && note.at === 'messages[3]'))
+      assert.ok(notes.some((note) => note.what === 'position of a system message' && note.at === 'messages[3]'))
     }
     assert.deepEqual(refuse(target.protocol, body, target), [])
 

@@ -83,7 +83,7 @@ test('if the provider has none, your own tool of the name replaces it; if it has
   const own = { ...clock, name: 'web_search' }
   const elsewhere = prepared('mistral', { tools: [own] })
   assert.match(JSON.stringify(elsewhere.body.tools), /"web_search"/)
-  assert.match(JSON.stringify(elsewhere.notes), /the tool web_search takes its place/)
+  assert.match(JSON.stringify(elsewhere.notes), /the tool web_search replaces it/)
   const here = prepared('openai', { tools: [own] })
   assert.equal(JSON.stringify(here.body.tools).match(/"web_search"/g)?.length, 1)
   assert.match(JSON.stringify(here.notes), /tool web_search.*the provider runs its own/)

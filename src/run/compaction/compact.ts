@@ -17,7 +17,7 @@ import {
   plainSummary,
   stretchEnd,
   summaryPrompt,
-  usualBudget,
+  defaultBudget,
   withForgotten,
 } from '../../context/summary.ts'
 import { costOf } from '../../providers/price.ts'
@@ -182,7 +182,7 @@ async function summaryRequest(run: RunContext, { history, decisions, limit, sett
 }
 
 function budgetOf({ budget }: CompactionSettings): number {
-  return Math.max(100, budget ?? usualBudget)
+  return Math.max(100, budget ?? defaultBudget)
 }
 
 /** The current summary, if it has text: it is updated. */

@@ -57,7 +57,7 @@ function messagesFor(history: readonly Entry[], media: readonly string[]): Messa
 export type DraftSource = Pick<RunContext, 'endpoint' | 'system' | 'tools' | 'policy' | 'options'>
 
 export function billingOf({ caching, price, provider }: Endpoint): Billing {
-  return { caching, ...(price ? { price } : { atHome: provider.keyOptional === true }) }
+  return { caching, ...(price ? { price } : { isLocal: provider.keyOptional === true }) }
 }
 
 /** The messages of a request, after all decisions about them. */

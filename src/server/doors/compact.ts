@@ -7,7 +7,7 @@ import type { Message, Reply } from '../../core/message.ts'
 import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { hasOne } from '../../context/prefix-memo.ts'
-import { historyAsText, summaryPrompt, usualBudget } from '../../context/summary.ts'
+import { historyAsText, summaryPrompt, defaultBudget } from '../../context/summary.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
 import { tokensIn } from '../../wires/shared/sealed-token.ts'
@@ -28,7 +28,7 @@ export async function summaryRequest(request: DoorRequest, window: number): Prom
     tools: [],
     serverTools: [],
     notes: [],
-    options: { maxOutput: usualBudget },
+    options: { maxOutput: defaultBudget },
     stream: false,
     includeUsage: false,
     isAside: true,
