@@ -136,21 +136,18 @@ async function providerIds(): Promise<string[]> {
 }
 
 async function conversationIds(): Promise<string[]> {
-  const [{ everyConversation, openLocalStore, storeAddress }, { isPostgres }] = await Promise.all([
+  const [{ everyConversation, withLocalStore, storeAddress }, { isPostgres }] = await Promise.all([
     import('./local-store.ts'),
     import('../store/open.ts'),
   ])
   const place = storeAddress({})
   // Completion does not create a store.
   if (!isPostgres(place) && !existsSync(place)) return []
-  const local = await openLocalStore({})
-  try {
+  return withLocalStore({}, async (local) => {
     const ids: string[] = []
     for await (const { id } of everyConversation(local)) if (ids.push(id) === mostIds) break
     return ids
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 /** The most recent ones are enough. */

@@ -36,6 +36,19 @@ export async function openLocalStore(values: { db?: string | undefined }): Promi
   }
 }
 
+/** Closes the store when the work is done. */
+export async function withLocalStore<T>(
+  values: { db?: string | undefined },
+  work: (local: LocalStore) => Promise<T>,
+): Promise<T> {
+  const local = await openLocalStore(values)
+  try {
+    return await work(local)
+  } finally {
+    await local.close()
+  }
+}
+
 function warn(sentence: string): void {
   printError(`synapse: Warning: ${neutral(sentence)}\n`)
 }

@@ -6,7 +6,7 @@ import { findConfigFile } from '../config/find-file.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { rows } from '../providers/rows.ts'
 import { isPostgres } from '../store/open.ts'
-import { openLocalStore, storeAddress } from './local-store.ts'
+import { withLocalStore, storeAddress } from './local-store.ts'
 
 export const configOptions = { config: { type: 'string' }, 'no-config': { type: 'boolean' } } as const
 
@@ -36,11 +36,8 @@ export async function providerRows(config: Config | undefined, values: Values): 
   const place = storeAddress(values)
   // Reading does not create a store.
   if (!isPostgres(place) && !existsSync(place)) return config?.rows ?? rows
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     const { rowsFor } = await import('../config/stored-providers.ts')
     return await rowsFor(local.store, config)
-  } finally {
-    await local.close()
-  }
+  })
 }

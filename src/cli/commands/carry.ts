@@ -15,7 +15,7 @@ import { attachMedia } from '../../store/media.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { noteLine, print, printError, printJson, progressOn } from '../print.ts'
 import { count, dollars, inShort } from '../format-number.ts'
-import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeAddress, storeOptions } from '../local-store.ts'
 import { neutral, neutralLine } from '../terminal.ts'
 
 export const carry: Command = {
@@ -88,8 +88,7 @@ async function fromStore(named: string, values: Values, agent: Agent): Promise<F
   const nothing = badInput(`There is no session ${named}. "synapse sessions --all" and "synapse log" list them.`)
   const place = storeAddress(values)
   if (!isPostgres(place) && !existsSync(place)) throw nothing
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     const { store, owner } = local
     const about = await local.find(named).catch(() => {
       throw nothing
@@ -101,9 +100,7 @@ async function fromStore(named: string, values: Values, agent: Agent): Promise<F
     )
     const source = conversationSource(about, entries, messages, targetFormat(agent.id))
     return { agent: 'synapse', id: about.id, source }
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 async function intoStore(found: FoundSession | undefined, named: string, values: Values): Promise<number> {
@@ -112,12 +109,7 @@ async function intoStore(found: FoundSession | undefined, named: string, values:
   for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
   const { id } = archive.conversation
   if (!values['dry-run']) {
-    const local = await openLocalStore(values)
-    try {
-      await local.store.importConversation(local.owner, archive)
-    } finally {
-      await local.close()
-    }
+    await withLocalStore(values, ({ store, owner }) => store.importConversation(owner, archive))
   }
   const command = `synapse --conversation ${id}`
   const facts = {

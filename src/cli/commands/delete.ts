@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
 import { type Command, exitCode, parse } from '../command.ts'
-import { isRowNumber, openLocalStore, storeOptions } from '../local-store.ts'
+import { isRowNumber, withLocalStore, storeOptions } from '../local-store.ts'
 import { print } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import { yesOrNo } from '../yes-or-no.ts'
@@ -18,8 +18,7 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
     const { values, positionals } = parse(argv, Infinity, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })
     if (positionals.length === 0)
       throw badInput('Name the conversation to delete: synapse delete ID. "synapse log" lists the ids.')
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const named = new Map<string, Conversation>()
       for (const id of positionals) {
         if (isRowNumber(id) || id === 'last')
@@ -43,8 +42,6 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
         if (deleted > 0) await local.store.vacuum()
       }
       return deleted === found.length ? exitCode.ok : exitCode.failed
-    } finally {
-      await local.close()
-    }
+    })
   },
 }

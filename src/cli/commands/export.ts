@@ -8,7 +8,7 @@ import { formatIds } from '../../transcripts/index.ts'
 import { redactor, secretsInEnv } from '../../transfer/redact.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { allArchives, exportLines, exportFormats } from '../export-lines.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions } from '../local-store.ts'
 import { count } from '../format-number.ts'
 import { printError, printFile } from '../print.ts'
 
@@ -41,8 +41,7 @@ Writes a conversation to stdout or to a file. Formats:
     if ((positionals.length === 1) === (values.all === true)) {
       throw badInput('Name one conversation to export, or give --all. "synapse log" lists the ids.')
     }
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const redact = values.redact ? redactor(secretsInEnv(process.env)) : undefined
       let all = 0
       const pieces = values.all
@@ -53,9 +52,7 @@ Writes a conversation to stdout or to a file. Formats:
         printError(`${count(all)} ${all === 1 ? 'conversation' : 'conversations'} exported to ${values.output}.\n`)
       }
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 

@@ -15,7 +15,7 @@ import { linesOfFile } from '../../transfer/lines.ts'
 import { asImported } from '../../transfer/as-imported.ts'
 import { withNewIds } from '../../transfer/new-ids.ts'
 import { type Command, exitCode, parse } from '../command.ts'
-import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
+import { withLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { noteLine, print, printError, type Progress, progressOn } from '../print.ts'
 import { count } from '../format-number.ts'
 import { neutral } from '../terminal.ts'
@@ -49,8 +49,7 @@ Formats: archive, ${formatIds.join(', ')}.`,
     const progress = progressOn()
     try {
       for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
-      const local = await openLocalStore(values)
-      try {
+      return await withLocalStore(values, async (local) => {
         const importOptions = { copy: values.copy === true, labels: values.label ?? [] }
         const most = values.verbose === true || !process.stdout.isTTY ? Infinity : mostListed
         let code: number = exitCode.ok
@@ -73,9 +72,7 @@ Formats: archive, ${formatIds.join(', ')}.`,
         progress.done()
         if (imported + refused > 1) printError(summary(imported, refused, imported > most))
         return code
-      } finally {
-        await local.close()
-      }
+      })
     } finally {
       progress.done()
       if (piped) rmSync(dirname(piped.path), { recursive: true, force: true })

@@ -9,7 +9,7 @@ import type { Runtime } from '../../run/settings.ts'
 import { readTranscript } from '../../transcripts/index.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { lastRequests, type Preview } from '../inspect/preview.ts'
-import { type LocalStore, openLocalStore } from '../local-store.ts'
+import { type LocalStore, withLocalStore } from '../local-store.ts'
 import { placeNamed, placeOfBound } from '../open-agent.ts'
 import { print, printJson } from '../print.ts'
 import { sessionFlags, type SessionFlags } from '../session-flags.ts'
@@ -56,8 +56,7 @@ and the tools of the last request.
     const [id] = positionals
     if (id === undefined) throw badInput('Name the conversation: synapse inspect ID. "synapse log" lists the ids.')
     if (values.diff) return diff(values, id, values.json === true)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const stored = await local.find(id)
       const { store, owner } = local
       const agent = await unloadedAgent(stored, values, local)
@@ -83,9 +82,7 @@ and the tools of the last request.
       if (values.prompt) print(`${neutral(await promptOf(looked, endpoint))}\n`)
       else await printLooked(looked, values)
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 
@@ -131,8 +128,7 @@ async function printLooked(looked: Preview, { json, body }: { json?: boolean; bo
 }
 
 async function diff(values: { db?: string | undefined }, id: string, json: boolean): Promise<number> {
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     const { id: conversationId } = await local.find(id)
     const [now, before] = await lastRequests({ ...local, conversationId }, 2)
     if (!now || !before)
@@ -158,9 +154,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
     ]
     print(`${shown.join('\n')}\n`)
     return exitCode.ok
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 // An agent as far as it can be known without loading its code: its settings from its file, and its tools from the last

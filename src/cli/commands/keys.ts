@@ -5,7 +5,7 @@ import { parseModelRef } from '../../providers/model-ref.ts'
 import { presetNames } from '../../settings/policy.ts'
 import type { NewKey } from '../../server/keys.ts'
 import { type Command, exitCode, parse } from '../command.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { storeOptions, withLocalStore, type LocalStore } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 
@@ -45,17 +45,14 @@ is shortened (${presetNames.join(', ')}); --keep native stores nothing of their 
     }
     const run = action !== undefined && Object.hasOwn(actions, action) ? actions[action] : undefined
     if (!run) throw badInput('Name a subcommand: "synapse keys create", "list" or "revoke ID".')
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       await run(local.store, rest, values)
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 
-type Store = Awaited<ReturnType<typeof openLocalStore>>['store']
+type Store = LocalStore['store']
 
 interface Values {
   name?: string | undefined

@@ -4,7 +4,7 @@ import { badInput } from '../../core/error.ts'
 import { sideCall, type Entry } from '../../core/log.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { messageLines } from '../slash/log-commands.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutralLine, styleFor } from '../terminal.ts'
 
@@ -25,21 +25,16 @@ Only "synapse delete" requires an id.`,
     })
     const limit = Number(values.limit)
     if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const [id] = positionals
       if (id === undefined) await list(local, limit, values.json === true)
       else await show(local, id, values.json === true)
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 
-type Local = Awaited<ReturnType<typeof openLocalStore>>
-
-async function list(local: Local, limit: number, json: boolean): Promise<void> {
+async function list(local: LocalStore, limit: number, json: boolean): Promise<void> {
   const { items } = await local.store.conversations(local.owner, { limit, withoutLabel: sideCall })
   if (items.length === 0 && !json) printError('No conversations yet. synapse "What time is it?" starts one.\n')
   const digits = String(items.length).length
@@ -55,7 +50,7 @@ async function list(local: Local, limit: number, json: boolean): Promise<void> {
   }
 }
 
-async function show(local: Local, id: string, json: boolean): Promise<void> {
+async function show(local: LocalStore, id: string, json: boolean): Promise<void> {
   const conversation = await local.find(id)
   const entries: Entry[] = conversation.head ? await local.store.history(local.owner, conversation.head) : []
   const style = styleFor(process.stdout, process.env)

@@ -5,7 +5,7 @@ import { catalogue } from '../../providers/catalogue.ts'
 import { type ListedModel, listModels } from '../../providers/find-model.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { type Command, exitCode, parse } from '../command.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions } from '../local-store.ts'
 import { live, modelTable } from '../model-list.ts'
 import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
@@ -71,13 +71,10 @@ async function mark(
   ])
   const found = await findModel(model, { rows, env: process.env })
   const fullName = found.model === undefined ? found.provider : `${found.provider}/${found.model}`
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     await setFavourite(local.store, local.owner, fullName, values.favourite !== undefined)
     print(`${fullName} is ${values.favourite === undefined ? 'no longer a favourite' : 'a favourite'}.\n`)
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 async function ask(row: ProviderRow, rows: readonly ProviderRow[], offline: boolean): Promise<ListedModel[]> {

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions } from '../local-store.ts'
 import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { styleFor, widthOf } from '../terminal.ts'
@@ -116,15 +116,12 @@ async function configure(id: string, values: Settings): Promise<void> {
     ...stateIn(values),
     id,
   }
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     const { keepProvider } = await import('../../config/stored-providers.ts')
     const row = await keepProvider(local.store, entry)
     const wires = row.wires.map((wire) => `${wire.protocol} at ${wire.baseUrl}`).join(', ')
     print(`${row.id}: ${wires}; key ${keyOf(row)}\n`)
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 function stateIn(values: Settings): JsonObject {
@@ -134,17 +131,14 @@ function stateIn(values: Settings): JsonObject {
 }
 
 async function remove(id: string, values: Settings): Promise<void> {
-  const local = await openLocalStore(values)
-  try {
+  return withLocalStore(values, async (local) => {
     const { dropProvider, storedProviderIds } = await import('../../config/stored-providers.ts')
     if (!(await dropProvider(local.store, id))) {
       const stored = await storedProviderIds(local.store)
       throw badInput(`No provider "${id}" is stored; stored providers: ${stored.join(', ') || 'none'}.`)
     }
     print(`Removed ${id}.\n`)
-  } finally {
-    await local.close()
-  }
+  })
 }
 
 async function rowIn(file: string | undefined): Promise<JsonObject> {

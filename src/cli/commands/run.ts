@@ -11,7 +11,7 @@ import { chooseModel } from '../choose-model.ts'
 import { setUpClient } from '../client-environment.ts'
 import { type Command, exitCode, parse, version } from '../command.ts'
 import { exchangesLine } from '../cost-line.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions } from '../local-store.ts'
 import { printError } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
 import { presetNames } from '../../settings/policy.ts'
@@ -46,8 +46,7 @@ like any others. At the end it prints the cost and how to open the conversation.
     })
     const policy = values.policy === undefined ? undefined : readPolicy(values.policy)
     const config = await projectConfig(values)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const rows = await rowsFor(local.store, config)
       const choice = await chooseModel(values, { config, rows })
       const { model, offline, whyOffline } = choice
@@ -87,9 +86,7 @@ like any others. At the end it prints the cost and how to open the conversation.
         await revokeKey(local.store, about.id)
         printError(summaryOf(exchanges))
       }
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Hit, SearchQuery } from '../../store/store.ts'
 import { type Command, exitCode, parse } from '../command.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeOptions } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutral, styleFor, type Style } from '../terminal.ts'
 
@@ -41,8 +41,7 @@ Exit code 1: no results.`,
     if (text.trim() === '') throw badInput('Name the words to search for: synapse search WORDS.')
     const limit = Number(values.limit)
     if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const query: SearchQuery = {
         text,
         limit,
@@ -63,9 +62,7 @@ Exit code 1: no results.`,
       if (items.length === 0) printError('No results.\n')
       if (next !== undefined && !values.json) printError(`There are more results: use --limit ${limit * 5}.\n`)
       return items.length > 0 ? exitCode.ok : exitCode.failed
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 

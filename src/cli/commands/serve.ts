@@ -14,7 +14,7 @@ import { agentEnvironment } from '../../sessions/environment.ts'
 import { isPostgres } from '../../store/open.ts'
 import { chooseModel, usualModel } from '../choose-model.ts'
 import { type Command, exitCode, parse, version } from '../command.ts'
-import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
+import { withLocalStore, storeAddress, storeOptions } from '../local-store.ts'
 import { print, printError } from '../print.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
 
@@ -57,8 +57,7 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
     })
     const port = portOf(values.port)
     const config = await projectConfig(values)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const rows = await rowsFor(local.store, config)
       const [{ isLoopback, startServer }, { writeLog }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),
@@ -103,9 +102,7 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
       await ended()
       await server.stop()
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { leftOut, type SavedRow } from '../../run/usage.ts'
-import { everyConversation, openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
+import { everyConversation, withLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 import { addUp, offlineLine, savedLine, usageTable, type Grouping, type Saved } from '../usage-rows.ts'
@@ -31,8 +31,7 @@ an ID or a row number of "synapse log": the same for one conversation.`,
     }
     const by = values.by === undefined ? groupings : groupings.filter((one) => one === values.by)
     if (by.length === 0) throw badInput(`--by must be one of ${groupings.join(', ')}, not "${values.by}".`)
-    const local = await openLocalStore(values)
-    try {
+    return withLocalStore(values, async (local) => {
       const after = new Date(Date.now() - days * 86_400_000).toISOString()
       const [id] = positionals
       const one = id === undefined ? undefined : (await local.find(id)).id
@@ -53,9 +52,7 @@ an ID or a row number of "synapse log": the same for one conversation.`,
         print(`${[...tables, ...notes.map(style.dim)].join('\n\n')}\n`)
       }
       return exitCode.ok
-    } finally {
-      await local.close()
-    }
+    })
   },
 }
 
