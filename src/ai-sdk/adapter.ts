@@ -92,16 +92,16 @@ export function aiSdkProvider(id: string, model: LanguageModelV4 | ((name: strin
  */
 function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
   return async (_, init) => {
-    const body = (await new globalThis.Response(init?.body ?? '{}').json()) as JsonObject
+    const body = (await new Response(init?.body ?? '{}').json()) as JsonObject
     const signal = init?.signal ?? undefined
     try {
       const { stream } = await model.doStream({ ...callOf(body), ...(signal && { abortSignal: signal }) })
       const bytes = linesOf(stream, signal)
-      return new globalThis.Response(bytes, { headers: { 'content-type': 'application/x-ndjson' } })
+      return new Response(bytes, { headers: { 'content-type': 'application/x-ndjson' } })
     } catch (error) {
       if (signal?.aborted) throw error
       const { status = 500, headers = {}, ...failure } = errorOf(error)
-      return globalThis.Response.json({ error: failure }, { status, headers })
+      return Response.json({ error: failure }, { status, headers })
     }
   }
 }

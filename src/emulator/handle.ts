@@ -92,12 +92,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   return {
     async fetch(input, init) {
-      const request = new globalThis.Request(input, init)
+      const request = new Request(input, init)
       const { method, url, headers, signal } = request
       signal.throwIfAborted()
       const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
       const { status, headers: answered, body } = await receive({ method, url: new URL(url), headers, signal, text })
-      return new globalThis.Response(typeof body === 'string' ? body : asWebStream(body), { status, headers: answered })
+      return new Response(typeof body === 'string' ? body : asWebStream(body), { status, headers: answered })
     },
     async answer(url, { method, headers, body = '', signal = new AbortController().signal }) {
       signal.throwIfAborted()

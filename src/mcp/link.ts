@@ -86,7 +86,7 @@ function limitedFetch(maxBytes: number, inner: typeof fetch = fetch): typeof fet
     if (!reply.body) return reply
     const lines = reply.headers.get('content-type')?.startsWith('text/event-stream') === true
     const body = reply.body.pipeThrough(counting(maxBytes, lines))
-    return new globalThis.Response(body, { status: reply.status, statusText: reply.statusText, headers: reply.headers })
+    return new Response(body, { status: reply.status, statusText: reply.statusText, headers: reply.headers })
   }
 }
 

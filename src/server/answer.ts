@@ -75,40 +75,30 @@ export function answerFor(thrown: unknown): Answer {
 export const privateHeaders = { 'cache-control': 'no-store' }
 
 /** The response of a long task, which another thread has written. */
-export function longAnswer({
-  bytes,
-  headers,
-}: {
-  bytes: Uint8Array
-  headers: Record<string, string>
-}): globalThis.Response {
-  return new globalThis.Response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { headers })
+export function longAnswer({ bytes, headers }: { bytes: Uint8Array; headers: Record<string, string> }): Response {
+  return new Response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { headers })
 }
 
 /** Bytes that do not change, all of them or the range that is asked for (RFC 9110, one range). */
-export function bytesAnswer(
-  request: globalThis.Request,
-  bytes: Uint8Array,
-  headers: Record<string, string>,
-): globalThis.Response {
+export function bytesAnswer(request: Request, bytes: Uint8Array, headers: Record<string, string>): Response {
   const given = { ...headers, 'accept-ranges': 'bytes' }
   const size = bytes.byteLength
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.get('range') ?? '') ?? []
-  if (first === '' && last === '') return new globalThis.Response(Buffer.from(bytes), { headers: given })
+  if (first === '' && last === '') return new Response(Buffer.from(bytes), { headers: given })
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const to = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (from >= to) {
     const message = `There are ${size} bytes, and the range asks for none of them.`
     throw new Refusal(416, { kind: 'bad-input', message }, { 'content-range': `bytes */${size}` })
   }
-  return new globalThis.Response(Buffer.from(bytes.subarray(from, to)), {
+  return new Response(Buffer.from(bytes.subarray(from, to)), {
     status: 206,
     headers: { ...given, 'content-range': `bytes ${from}-${to - 1}/${size}` },
   })
 }
 
-export function json(value: unknown, status = 200, headers: Record<string, string> = {}): globalThis.Response {
-  return new globalThis.Response(JSON.stringify(value), {
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(value), {
     status,
     headers: { 'content-type': 'application/json', ...privateHeaders, ...headers },
   })

@@ -57,13 +57,9 @@ export interface AppOptions {
 
 export interface App {
   /** `address` is the client's; `memory`: what its connection remembers. */
-  fetch(request: globalThis.Request, address: string, memory?: ConnectionMemory): Promise<globalThis.Response>
+  fetch(request: Request, address: string, memory?: ConnectionMemory): Promise<Response>
   /** Serves a WebSocket connection until it ends; a response if it is refused. */
-  upgrade(
-    request: globalThis.Request,
-    address: string,
-    accept: () => Socket | undefined,
-  ): Promise<globalThis.Response | undefined>
+  upgrade(request: Request, address: string, accept: () => Socket | undefined): Promise<Response | undefined>
 }
 
 interface AppVariables {
@@ -76,11 +72,7 @@ export function createApp(options: AppOptions): App {
   const admit = admission(server)
   const app = ownApi(options, admit)
 
-  async function respond(
-    request: globalThis.Request,
-    address: string,
-    memory?: ConnectionMemory,
-  ): Promise<globalThis.Response> {
+  async function respond(request: Request, address: string, memory?: ConnectionMemory): Promise<Response> {
     const began = performance.now()
     const url = new URL(request.url)
     const door = await doorOf(request.method, url, request.headers)
@@ -122,7 +114,7 @@ function socketHeaders(headers: Headers): Headers {
 }
 
 type FindPrincipal = () => Promise<Principal>
-type Admit = (find: FindPrincipal, request: globalThis.Request, address: string) => Promise<Principal>
+type Admit = (find: FindPrincipal, request: Request, address: string) => Promise<Principal>
 
 /** Authentication and rate limits. */
 function admission({ limits, log }: ServerContext): Admit {
@@ -150,7 +142,7 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
   const app = new Hono<AppVariables>()
   let document: object | undefined
 
-  const open: Record<string, () => Promise<globalThis.Response>> = {
+  const open: Record<string, () => Promise<Response>> = {
     '/health': async () => json({ ok: true }),
     '/ready': () => ready(server),
     '/openapi.json': async () => json((document ??= openApiOf(routes, server.version))),
@@ -206,7 +198,7 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
   }
 }
 
-async function ready(server: ServerContext): Promise<globalThis.Response> {
+async function ready(server: ServerContext): Promise<Response> {
   if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
   if (server.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
   const reason = await problemOf(server.store)

@@ -6,7 +6,7 @@ import { SynapseError, badInput } from '../core/error.ts'
 import { Refusal } from './answer.ts'
 
 /** The bytes of a body of JSON, decompressed. */
-export async function readBody(request: globalThis.Request, limit: number): Promise<Uint8Array> {
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new Refusal(415, {
@@ -66,7 +66,7 @@ function isDeeper(value: unknown, most: number): boolean {
     : Object.values(value).some((one) => isDeeper(one, most - 1))
 }
 
-async function readBytes(request: globalThis.Request, limit: number): Promise<Uint8Array> {
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
   try {

@@ -23,7 +23,7 @@ export interface Route {
   answer: Answered
   /** Accepts an Idempotency-Key, and answers with a stream if that is requested. */
   startsRun: boolean
-  respond: (authorised: RouteRequest) => Promise<globalThis.Response>
+  respond: (authorised: RouteRequest) => Promise<Response>
 }
 
 export interface Answered {
@@ -36,7 +36,7 @@ export interface Answered {
 
 /** An authorised request. */
 interface RouteRequest {
-  request: globalThis.Request
+  request: Request
   params: Readonly<Record<string, string>>
   principal: Principal
   server: ServerContext
@@ -65,7 +65,7 @@ export function route<Q = unknown, B = unknown>(spec: {
   startsRun?: boolean
   /** The handler parses and checks the body itself. */
   takesBytes?: boolean
-  handle: (call: Call<Q, B>) => Promise<globalThis.Response>
+  handle: (call: Call<Q, B>) => Promise<Response>
 }): Route {
   const { handle, ...about } = spec
   return {
@@ -125,6 +125,6 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   throw badInput(`${what} is not valid: ${problems.map(lineOf).join('; ')}`)
 }
 
-function queryOf(request: globalThis.Request): Record<string, string> {
+function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams)
 }

@@ -15,7 +15,7 @@ export async function openStream(
   runId: string,
   after: number,
   headers: Record<string, string> = {},
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const source = await server.runs.source(owner, runId)
   if (!source) {
     if (!(await server.runs.run(owner, runId))) throw missing('run', runId)
@@ -26,10 +26,10 @@ export async function openStream(
   }
   const rest = await source.read(after)
   // Tells an EventSource, which would reconnect again and again, that there is nothing left.
-  if (rest.ended && rest.frames.length === 0) return new globalThis.Response(null, { status: 204, headers })
+  if (rest.ended && rest.frames.length === 0) return new Response(null, { status: 204, headers })
   checkCapacity(server)
   const body = eventStream(source, after, { onOpen: () => takeSlot(server), onClose: () => releaseSlot(server) })
-  return new globalThis.Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })
+  return new Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })
 }
 
 export function checkCapacity(server: ServerContext): void {

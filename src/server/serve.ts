@@ -205,7 +205,7 @@ async function upgraded(
   }
   const url = URL.parse(incoming.url ?? '', `http://${incoming.headers.host ?? 'localhost'}`)
   if (!url) return void stream.destroy()
-  const request = new globalThis.Request(url, { headers })
+  const request = new Request(url, { headers })
   const address = incoming.socket.remoteAddress ?? ''
   const refused = await app.upgrade(request, address, () => acceptSocket(incoming, stream, head, most))
   if (!refused) return

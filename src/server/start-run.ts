@@ -31,7 +31,7 @@ export async function startRun(
   call: Call<unknown, unknown>,
   given: Settings | undefined,
   begin: (conversation: Conversation) => Promise<RunStart>,
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const { server, owner, request, text } = call
   const once = onceFor(server.store, owner, request, text)
   const before = await once?.before()
@@ -84,7 +84,7 @@ function answerOf(run: RunView): JsonObject {
   return { run: JSON.parse(JSON.stringify(run)) as JsonObject }
 }
 
-async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: boolean): Promise<globalThis.Response> {
+async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: boolean): Promise<Response> {
   const { id } = body['run'] as JsonObject & RunView
   const headers = { location: `/api/runs/${id}`, ...(replayed && { 'idempotency-replayed': 'true' }) }
   const wanted = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
@@ -104,7 +104,7 @@ interface Once {
   record(conversationId: string, answer: JsonObject): NewRecord
 }
 
-function onceFor(store: Store, owner: string, request: globalThis.Request, text: string): Once | undefined {
+function onceFor(store: Store, owner: string, request: Request, text: string): Once | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
   if (key.length < 1 || key.length > 255) throw badInput('An Idempotency-Key must have 1 to 255 characters.')

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 
 export interface Page {
   /** Undefined: there is no such file. */
-  file(request: globalThis.Request): globalThis.Response | undefined
+  file(request: Request): Response | undefined
 }
 
 export const pageHeaders: Record<string, string> = {
@@ -95,7 +95,7 @@ function readAssets(folder: string): Map<string, Asset> {
   return assets
 }
 
-function answer(asset: Asset, request: globalThis.Request): globalThis.Response {
+function answer(asset: Asset, request: Request): Response {
   const { type, etag, bytes, lasting } = asset
   const headers: Record<string, string> = {
     'content-type': type,
@@ -103,14 +103,14 @@ function answer(asset: Asset, request: globalThis.Request): globalThis.Response 
     etag,
     vary: 'accept-encoding',
   }
-  if (request.headers.get('if-none-match') === etag) return new globalThis.Response(null, { status: 304, headers })
+  if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
   if (!/^(text|application|image\/svg)/.test(type) || !/\bgzip\b/.test(request.headers.get('accept-encoding') ?? ''))
-    return new globalThis.Response(bytes, { headers })
+    return new Response(bytes, { headers })
   asset.packed ??= Buffer.from(gzipSync(bytes))
-  return new globalThis.Response(asset.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
+  return new Response(asset.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
 }
 
-function notBuilt(): globalThis.Response {
+function notBuilt(): Response {
   const text = 'The API is at /api. The chat page is not built: run "npm run build".\n'
-  return new globalThis.Response(text, { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+  return new Response(text, { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
 }

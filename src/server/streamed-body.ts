@@ -20,19 +20,19 @@ export interface BodySource {
   cancel(): void
 }
 
-const sources = new WeakMap<globalThis.Response, BodySource>()
+const sources = new WeakMap<Response, BodySource>()
 
 export function streamedResponse(
   source: BodySource,
   init: { status?: number; headers: Record<string, string> },
-): globalThis.Response {
-  const response = new globalThis.Response(webStream(source), init)
+): Response {
+  const response = new Response(webStream(source), init)
   sources.set(response, source)
   return response
 }
 
 /** False: the body has to be read from the response. */
-export function writeStreamed(response: globalThis.Response, outgoing: ServerResponse): boolean {
+export function writeStreamed(response: Response, outgoing: ServerResponse): boolean {
   const source = sources.get(response)
   if (!source) return false
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))

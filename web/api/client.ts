@@ -39,7 +39,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
 }
 
 /** The raw response; throws only if the server cannot be reached. */
-export async function reach(method: string, path: string, options: CallOptions = {}): Promise<globalThis.Response> {
+export async function reach(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const key = sessionStorage.getItem(keyName)
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
   if (key) headers['authorization'] = `Bearer ${key}`
@@ -61,7 +61,7 @@ export async function reach(method: string, path: string, options: CallOptions =
   }
 }
 
-export async function refused(answer: globalThis.Response): Promise<ApiError> {
+export async function refused(answer: Response): Promise<ApiError> {
   const body = (await answer.json().catch(() => undefined)) as { error?: Failure } | undefined
   const failure = body?.error ?? { kind: 'internal', message: `The server answered ${answer.status}.` }
   return new ApiError({ ...failure, status: answer.status })

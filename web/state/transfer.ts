@@ -84,7 +84,7 @@ export async function copyWhole(view: ConversationView): Promise<void> {
   })
 }
 
-async function exported(view: ConversationView, format: string): Promise<globalThis.Response> {
+async function exported(view: ConversationView, format: string): Promise<Response> {
   const answer = await reach('GET', paths.export(view.id, format))
   if (!answer.ok) throw await refused(answer)
   return answer

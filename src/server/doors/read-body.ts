@@ -87,10 +87,7 @@ function policyFor({ policy }: DoorModel, server: ServerContext, client: string)
 }
 
 /** What the provider of the API would refuse is refused instead of repaired: for tests of a client. */
-export async function strictRefusal(
-  { door, request }: Visit,
-  { body, name }: Read,
-): Promise<globalThis.Response | undefined> {
+export async function strictRefusal({ door, request }: Visit, { body, name }: Read): Promise<Response | undefined> {
   if (request.headers.get('x-synapse-strict') !== '1') return undefined
   const { refuse, errorBody } = await loadWire(door.wire)
   const model = name.replace(/^.*\//, '')

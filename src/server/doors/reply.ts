@@ -30,7 +30,7 @@ export interface Replying {
 }
 
 /** Throws a SynapseError for a failure before there was a reply. */
-export async function wholeReply({ wire, service, profile, run }: Replying): Promise<globalThis.Response> {
+export async function wholeReply({ wire, service, profile, run }: Replying): Promise<Response> {
   const end = await run.ended
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
@@ -42,7 +42,7 @@ export async function wholeReply({ wire, service, profile, run }: Replying): Pro
 export function rawReply(
   { status, headers, start }: RawReply,
   { run, delivered }: Pick<Replying, 'run' | 'delivered'>,
-): globalThis.Response {
+): Response {
   const source = { start, delivered: () => delivered?.(), cancel: () => run.abort() }
   return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
 }
@@ -53,13 +53,13 @@ export async function repeatedReply(
   reply: Reply,
   usage: Usage,
   { conversationId, stream }: { conversationId: string; stream: boolean },
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const body = await wholeBody({ wire, service }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
   if (!stream) return json(body, 200, headers)
   const { split, framing } = await loadWire(wire)
   const bytes = new Blob([...split(body).map((chunk) => framed(chunk, framing)), doneLine(framing)]).stream()
-  return new globalThis.Response(bytes, { headers: { ...streamHeaders, ...typeOf(framing), ...headers } })
+  return new Response(bytes, { headers: { ...streamHeaders, ...typeOf(framing), ...headers } })
 }
 
 /** A reply of one item that no model has written. */
@@ -67,7 +67,7 @@ export async function itemReply(
   item: JsonObject,
   { wire, profile, run }: Pick<Replying, 'wire' | 'profile' | 'run'>,
   stream: boolean,
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const { whole, split, framing } = await loadWire(wire)
   const { replyUsage: usage = noUsage } = await run.ended
   const none: Reply = {
@@ -82,7 +82,7 @@ export async function itemReply(
   if (!stream) return json(body, 200, headersOf(run))
   const text = split(body).map((chunk) => framed(chunk, framing))
   const bytes = new Blob(text).stream()
-  return new globalThis.Response(bytes, { headers: { ...streamHeaders, ...headersOf(run) } })
+  return new Response(bytes, { headers: { ...streamHeaders, ...headersOf(run) } })
 }
 
 async function wholeBody(
@@ -100,7 +100,7 @@ async function wholeBody(
 }
 
 /** Throws a SynapseError for a failure before the first piece. */
-export async function streamedReply(replying: Replying): Promise<globalThis.Response> {
+export async function streamedReply(replying: Replying): Promise<Response> {
   const { wire, service, profile, run } = replying
   const { framing } = await loadWire(wire)
   const { door } = service

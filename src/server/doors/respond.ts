@@ -29,11 +29,11 @@ import { sealOf, type Seal } from './seal.ts'
 import { answerKey, delivery, undelivered, type UndeliveredAnswer } from './undelivered.ts'
 import type { Arrival, AtDoor, Visit } from './visit.ts'
 
-export async function respondAtDoor(at: AtDoor): Promise<globalThis.Response> {
+export async function respondAtDoor(at: AtDoor): Promise<Response> {
   const server = forRequest({ ...at.server, endpoint: remembered(at.server.endpoint) })
   try {
     checkHost(at.request.headers, at.names)
-    if (at.door.operation.do === 'head') return new globalThis.Response(null)
+    if (at.door.operation.do === 'head') return new Response(null)
     const principal = await admitted(at, server)
     return await respondTo({ ...at, server }, principal)
   } catch (error) {
@@ -53,7 +53,7 @@ function remembered(find: ServerContext['endpoint']): ServerContext['endpoint'] 
 }
 
 /** For an authenticated caller. */
-export async function respondTo(at: Arrival, principal: Principal): Promise<globalThis.Response> {
+export async function respondTo(at: Arrival, principal: Principal): Promise<Response> {
   const size = { tokens: 0, window: 0 }
   try {
     return await respond({ ...at, server: await retentionFor(at.server, principal), principal, size })
@@ -63,7 +63,7 @@ export async function respondTo(at: Arrival, principal: Principal): Promise<glob
 }
 
 /** Why a connection may not be opened; undefined: it may. */
-export async function refusalAtDoor(at: AtDoor): Promise<globalThis.Response | undefined> {
+export async function refusalAtDoor(at: AtDoor): Promise<Response | undefined> {
   try {
     checkHost(at.request.headers, at.names)
     await admitted(at, forRequest(at.server))
@@ -81,7 +81,7 @@ async function admitted(at: AtDoor, { store, keysRequired }: ServerContext): Pro
   return at.admit(() => doorPrincipal(store, headers, query, { keysRequired, now: Date.now() }))
 }
 
-async function respond(visit: Visit): Promise<globalThis.Response> {
+async function respond(visit: Visit): Promise<Response> {
   const { operation } = visit.door
   switch (operation.do) {
     case 'reply':
@@ -102,7 +102,7 @@ function nothingAt(url: URL): SynapseError {
 }
 
 /** What a wire has besides replies, as far as it is stored here. */
-async function other(visit: Visit, { name, id, part, item }: Endpoint): Promise<globalThis.Response> {
+async function other(visit: Visit, { name, id, part, item }: Endpoint): Promise<Response> {
   const { door, server, principal, url, request } = visit
   const { store, version } = server
   const { owner } = principal
@@ -136,7 +136,7 @@ async function other(visit: Visit, { name, id, part, item }: Endpoint): Promise<
 }
 
 /** A summary of the conversation by the named model, as one item of it. */
-async function compact(visit: Visit, items: StoredItems): Promise<globalThis.Response> {
+async function compact(visit: Visit, items: StoredItems): Promise<Response> {
   allow(visit.principal, 'write')
   // What a stored response contains can be summarised without anything new.
   const read = await readBody(visit, undefined, { input: [] })
@@ -177,7 +177,7 @@ async function startOf(
   return conversation === undefined ? undefined : startInConversation(store, owner, conversation, messages)
 }
 
-async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): Promise<globalThis.Response> {
+async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): Promise<Response> {
   const { principal, request: http, size } = visit
   allow(principal, 'write')
   const { wire } = visit.door
@@ -260,7 +260,7 @@ async function repeated(
   { server, principal, door }: Visit,
   { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
   about: { profile: StreamProfile; service: WireService; seal: Seal; stream: boolean },
-): Promise<globalThis.Response | undefined> {
+): Promise<Response | undefined> {
   const { store } = server
   const { owner } = principal
   const { service, seal, stream } = about
@@ -276,7 +276,7 @@ async function compacted(
   visit: Visit,
   read: Read,
   { profile, service, items }: { profile: StreamProfile; service: WireService; items: StoredItems },
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const { owner } = visit.principal
   const run = await startSummary(visit, read, service)
   const item = await compactionItem({ store: lastingContext(visit.server).store, owner }, items, run)
@@ -287,14 +287,14 @@ function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): st
   return exchangeId === undefined ? undefined : seal.token(owner, exchangeId)
 }
 
-async function count(visit: Visit, operation: DoorOperation & { do: 'count' }): Promise<globalThis.Response> {
+async function count(visit: Visit, operation: DoorOperation & { do: 'count' }): Promise<Response> {
   await readBody(visit, operation.model)
   const { tokens } = visit.size
   const { counting } = await loadService(visit.door.wire)
   return json(counting ? counting.answer(tokens, {}, () => tokens) : { tokens })
 }
 
-async function models({ door, server, principal }: Visit, id: string | undefined): Promise<globalThis.Response> {
+async function models({ door, server, principal }: Visit, id: string | undefined): Promise<Response> {
   const { door: written } = await loadService(door.wire)
   if (!written) throw new TypeError(`${door.wire} has no door`)
   const form = written.models
@@ -308,7 +308,7 @@ async function models({ door, server, principal }: Visit, id: string | undefined
   return json(form.one(name, door.provider))
 }
 
-async function errorResponse(at: Arrival, error: unknown, size: Visit['size']): Promise<globalThis.Response> {
+async function errorResponse(at: Arrival, error: unknown, size: Visit['size']): Promise<Response> {
   const { status: usual, headers, body, hidden } = answerFor(error)
   if (hidden !== undefined) {
     const { code } = body.error

@@ -30,7 +30,7 @@ export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): s
   return replyPrefix + randomBytes(24).toString('hex')
 }
 
-export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<globalThis.Response> {
+export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<Response> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
   const reply = emptyReply(data) ?? (await replyAt(store, owner, textIn(data, 'entryId')))

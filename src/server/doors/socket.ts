@@ -7,7 +7,7 @@ import { connectionMemory, type ConnectionMemory } from './connection-memory.ts'
 import { newId } from './responses.ts'
 
 /** Answers a request as over HTTP. */
-export type AnswerRequest = (request: globalThis.Request, memory: ConnectionMemory) => Promise<globalThis.Response>
+export type AnswerRequest = (request: Request, memory: ConnectionMemory) => Promise<Response>
 
 export async function serveSocket(socket: Socket, url: URL, headers: Headers, answer: AnswerRequest): Promise<void> {
   const memory = connectionMemory()
@@ -25,7 +25,7 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
   }
 
   async function respond(body: JsonObject): Promise<void> {
-    const request = new globalThis.Request(url, {
+    const request = new Request(url, {
       method: 'POST',
       headers,
       body: JSON.stringify({ ...body, stream: true }),
@@ -38,7 +38,7 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
   }
 
   /** Returns whether the answer was complete. */
-  async function forward({ body }: globalThis.Response): Promise<boolean> {
+  async function forward({ body }: Response): Promise<boolean> {
     const decoder = new TextDecoder()
     let rest = ''
     let isFailed = false
@@ -60,7 +60,7 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
     return false
   }
 
-  async function refuse(response: globalThis.Response): Promise<false> {
+  async function refuse(response: Response): Promise<false> {
     const error = objectIn(await response.text())?.error
     const { code, type, message, param } = isObject(error) ? error : {}
     const known = typeof code === 'string' ? code : typeof type === 'string' ? type : 'invalid_request_error'

@@ -7,7 +7,7 @@ import type { Door } from './door.ts'
 
 export interface Arrival {
   door: Door
-  request: globalThis.Request
+  request: Request
   url: URL
   server: ServerContext
   /** What the client's connection remembers, if it is persistent. */

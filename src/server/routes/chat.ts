@@ -78,7 +78,7 @@ export const chatRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       const chat = await server.store.record(owner, kinds.chat, param('id'))
       const run = chat && (await server.runs.active(owner, textIn(chat.data, 'conversationId')))
-      if (!run) return new globalThis.Response(null, { status: 204 })
+      if (!run) return new Response(null, { status: 204 })
       return chatStream(server, owner, run.id, textIn(chat.data, 'messageId') || run.id)
     },
   }),
@@ -87,16 +87,16 @@ export const chatRoutes: readonly Route[] = [
 const kinds = { chat: 'ui-chat', message: 'ui-message' } as const
 
 /** A request of an Ollama client that uses this server as its host. */
-async function atOllama({ server, principal, request, text }: Call<unknown, unknown>): Promise<globalThis.Response> {
+async function atOllama({ server, principal, request, text }: Call<unknown, unknown>): Promise<Response> {
   const url = new URL('/ollama/api/chat', request.url)
   const door = await doorOf('POST', url, request.headers)
   if (!door) throw new TypeError('there is no door for Ollama')
   const { headers, signal } = request
-  const asked = new globalThis.Request(url, { method: 'POST', headers, body: text, signal })
+  const asked = new Request(url, { method: 'POST', headers, body: text, signal })
   return respondTo({ door, request: asked, url, server }, principal)
 }
 
-async function startChat(call: Call<unknown, ChatRequest>): Promise<globalThis.Response> {
+async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
   const { server, owner, principal, body } = call
   const conversation = await conversationFor(call)
   const { id: conversationId } = conversation
@@ -242,14 +242,9 @@ async function approving(
   }
 }
 
-async function chatStream(
-  server: ServerContext,
-  owner: string,
-  runId: string,
-  messageId: string,
-): Promise<globalThis.Response> {
+async function chatStream(server: ServerContext, owner: string, runId: string, messageId: string): Promise<Response> {
   const source = await server.runs.source(owner, runId)
-  if (!source) return new globalThis.Response(null, { status: 204 })
+  if (!source) return new Response(null, { status: 204 })
   checkCapacity(server)
   const lasting = lastingContext(server)
   const bytes = eventStream(source, 0, { onOpen: () => takeSlot(lasting), onClose: () => releaseSlot(lasting) })

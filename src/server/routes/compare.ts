@@ -40,7 +40,7 @@ export const compareRoutes: readonly Route[] = [
       const message = body.text === undefined && body.parts === undefined ? undefined : userMessage(body).parts
       const comparison = await chat.compare(body.models, message)
       server.changes.notify(id)
-      return new globalThis.Response(events(server, principal, id, comparison), { headers: streamHeaders })
+      return new Response(events(server, principal, id, comparison), { headers: streamHeaders })
     },
   }),
 ]

@@ -100,7 +100,7 @@ export const conversationRoutes: readonly Route[] = [
       if (!isDeleted) throw missing('conversation', id)
       await audit(server.store, principal, 'deleted', id)
       server.changes.notify(id)
-      return new globalThis.Response(null, { status: 204 })
+      return new Response(null, { status: 204 })
     },
   }),
   route({

@@ -33,7 +33,7 @@ export async function imported(
   { server, owner, principal }: Call<unknown, unknown>,
   from: Pick<ImportTask, 'bytes' | 'session'>,
   isLong: boolean,
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const known = { rows: server.rows, withKey: providersWithKey(server) }
   const by = { owner, ...(principal.keyId !== undefined && { keyId: principal.keyId }) }
   const { bytes } = await server.longTasks.run(server.store, { do: 'import', principal: by, known, ...from }, isLong)

@@ -257,7 +257,7 @@ function nextPlace(owner: string, conversation: ConversationToAsk, request: Next
 async function prepared(
   { server, owner, body }: Call<unknown, PrepareRequest>,
   conversation: ConversationToAsk,
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const { targets: wanted, messages } = body
   const place = nextPlace(owner, conversation, body)
   const settings = mergeSettings(server, owner, conversation.settings, body.settings)
@@ -271,7 +271,7 @@ async function prepared(
 async function inspection(
   { server, owner, body: asked }: Call<unknown, InspectRequest>,
   conversation: ConversationToAsk,
-): Promise<globalThis.Response> {
+): Promise<Response> {
   const { requests: wanted, lines, body } = asked
   const place = nextPlace(owner, conversation, asked)
   const settings = mergeSettings(server, owner, conversation.settings, asked.settings)

@@ -109,7 +109,7 @@ export const toolRoutes: readonly Route[] = [
     answer: { status: 204, description: 'Revoked.' },
     async handle({ server, owner, param }) {
       if (!(await revokeGrant(server.store, owner, param('id')))) throw missing('permission', param('id'))
-      return new globalThis.Response(null, { status: 204 })
+      return new Response(null, { status: 204 })
     },
   }),
 ]

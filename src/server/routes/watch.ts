@@ -23,7 +23,7 @@ export const watchRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       await viewOf(server, owner, param('id'))
       checkCapacity(server)
-      return new globalThis.Response(watching(lastingContext(server), owner, param('id')), { headers: streamHeaders })
+      return new Response(watching(lastingContext(server), owner, param('id')), { headers: streamHeaders })
     },
   }),
 ]
