@@ -87,18 +87,28 @@ interface EncodedInput {
 function stretchOf(inputs: readonly EncodedInput[]): Turn<GeminiPart> {
   const known = inputs[0]?.turn
   if (known?.of.length === inputs.length && known.of.every((input, i) => input === inputs[i])) return known.turn
-  const items: GeminiPart[] = []
-  for (const { responses } of inputs) items.push(...responses)
-  for (const { media } of inputs) items.push(...media)
-  for (const { rest } of inputs) items.push(...rest)
-  const from = inputs.filter(isSent).flatMap(({ at }) => fromPlace(at))
-  const turn = turnOf('user', items, inputs[0]?.at ?? '', from)
-  if (inputs[0]) inputs[0].turn = { of: inputs, turn }
+  const [first] = inputs
+  const turn = turnOf('user', itemsOf(inputs), first?.at ?? '', placesOf(inputs))
+  if (first) first.turn = { of: inputs, turn }
   return turn
 }
 
-function isSent({ responses, media, rest }: EncodedInput): boolean {
-  return responses.length + media.length + rest.length > 0
+// Loops: there are as many of these lists as there are messages, and nearly all of them have one element.
+
+function itemsOf(inputs: readonly EncodedInput[]): GeminiPart[] {
+  const items: GeminiPart[] = []
+  for (const kind of ['responses', 'media', 'rest'] as const) {
+    for (const input of inputs) for (const item of input[kind]) items.push(item)
+  }
+  return items
+}
+
+function placesOf(inputs: readonly EncodedInput[]): string[] {
+  const places: string[] = []
+  for (const { at, responses, media, rest } of inputs) {
+    if (responses.length + media.length + rest.length > 0) places.push(...fromPlace(at))
+  }
+  return places
 }
 
 function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> {
@@ -109,9 +119,9 @@ function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> 
 
 function encodeInput(message: Exclude<Message, Reply>, at: string, write: Writing): EncodedInput {
   if (message.role === 'tool') {
-    const results = message.parts.map((part) => encodeResult(part, at, write))
-    const responses = results.map(({ response }) => response)
-    return { at, responses, media: results.flatMap(({ media }) => media), rest: [] }
+    const input: EncodedInput = { at, responses: [], media: [], rest: [] }
+    for (const part of message.parts) addResult(part, input, write)
+    return input
   }
   const rest = message.role === 'user' ? userPieces(message, at, write) : systemPieces(message, at, write)
   if (rest.length === 0) {
@@ -121,10 +131,15 @@ function encodeInput(message: Exclude<Message, Reply>, at: string, write: Writin
 }
 
 /** One function response, and its media that the response itself cannot contain. */
-function encodeResult(part: ToolResultPart, at: string, write: Writing): { response: GeminiPart; media: GeminiPart[] } {
-  const { inside, after } = resultPieces(part, at, write)
-  const media = inside.filter((piece) => !isText(piece))
-  const text = inside.length > 0 ? textOf(inside) : emptyResultText
+function addResult(part: ToolResultPart, input: EncodedInput, write: Writing): void {
+  const { inside, after } = resultPieces(part, input.at, write)
+  const media: JsonObject[] = []
+  const texts: string[] = []
+  for (const piece of inside) {
+    if (isText(piece)) texts.push(piece.text)
+    else media.push(piece)
+  }
+  const text = inside.length > 0 ? texts.join('\n') : emptyResultText
   const response: JsonObject = {
     // Without an id a response is matched by its name and position.
     ...(write.target.capabilities.callIds !== false &&
@@ -134,11 +149,8 @@ function encodeResult(part: ToolResultPart, at: string, write: Writing): { respo
     response: part.failed ? { error: text } : { output: text },
     ...(media.length > 0 && { parts: media satisfies Json[] }),
   }
-  return { response: { functionResponse: response }, media: after }
-}
-
-function textOf(pieces: readonly JsonObject[]): string {
-  return pieces.flatMap((piece) => (isText(piece) ? [piece.text] : [])).join('\n')
+  input.responses.push({ functionResponse: response })
+  for (const piece of after) input.media.push(piece)
 }
 
 // A reply as the parts of a model content: its native data if this provider wrote it on this wire, otherwise built from
