@@ -83,7 +83,7 @@ export function changesIn(
         : [note('changed', name, `${server} has changed its definition; it must be allowed again`)]
     }),
     ...Object.entries(known).flatMap(([name, one]) =>
-      now.has(name) || isGone(one) ? [] : [note('dropped', name, `${server} no longer offers it`)],
+      now.has(name) || hasEnded(one) ? [] : [note('dropped', name, `${server} no longer offers it`)],
     ),
   ]
 }
@@ -127,7 +127,7 @@ export function knownAfter(
   return Object.fromEntries([...gone, ...now])
 }
 
-function isGone(known: KnownDefinition): boolean {
+function hasEnded(known: KnownDefinition): boolean {
   return typeof known === 'object' && known.gone === true
 }
 

@@ -6,31 +6,31 @@ import type { Handoff, RunSettings } from '../settings/run.ts'
 
 const handoffPrefix = 'hand_off_to_'
 
-type Take = (next: RunSettings) => Promise<void>
+type OnHandoff = (next: RunSettings) => Promise<void>
 
 /** The tools of each run, the same objects at each of its steps. */
-const known = new WeakMap<Take, Map<Handoff, Tool>>()
+const handoffTools = new WeakMap<OnHandoff, Map<Handoff, Tool>>()
 
 /**
- * The settings with a tool for each agent that the conversation can be handed to. `take` receives the next settings.
+ * The settings with a tool for each agent that the conversation can be handed to. `onHandoff` receives the next settings.
  */
-export function withHandoffs(settings: RunSettings, take: Take): RunSettings {
+export function withHandoffs(settings: RunSettings, onHandoff: OnHandoff): RunSettings {
   const { handoffs = [], tools = [] } = settings
   if (handoffs.length === 0) return settings
-  const made = known.get(take) ?? new Map<Handoff, Tool>()
-  known.set(take, made)
-  for (const handoff of handoffs) if (!made.has(handoff)) made.set(handoff, toolFor(handoff, take))
+  const made = handoffTools.get(onHandoff) ?? new Map<Handoff, Tool>()
+  handoffTools.set(onHandoff, made)
+  for (const handoff of handoffs) if (!made.has(handoff)) made.set(handoff, toolFor(handoff, onHandoff))
   return { ...settings, tools: [...tools, ...handoffs.flatMap((handoff) => made.get(handoff) ?? [])] }
 }
 
-function toolFor({ name, description, settings }: Handoff, take: Take): Tool {
+function toolFor({ name, description, settings }: Handoff, onHandoff: OnHandoff): Tool {
   return {
     name: `${handoffPrefix}${name}`,
     description: `Hands the conversation to ${name}, who answers from then on.${description ? ` ${description}` : ''}`,
     input: { type: 'object', properties: { why: { type: 'string' } } },
     repeatable: true,
     async run() {
-      await take(typeof settings === 'function' ? await settings() : settings)
+      await onHandoff(typeof settings === 'function' ? await settings() : settings)
       return `${name} continues.`
     },
   }

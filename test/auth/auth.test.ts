@@ -1,3 +1,5 @@
+// Credentials of AWS, Google Cloud and Microsoft Entra ID.
+
 import assert from 'node:assert/strict'
 import { createVerify, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,5 @@
+// What earlier requests say about the prompt cache: warm, expired, or another prefix.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Entry, Exchange, Overlay } from '../../src/core/log.ts'

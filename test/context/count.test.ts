@@ -1,3 +1,5 @@
+// Token estimates, including thinking and signatures.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// When to fold, by the prices of a prompt cache.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decideFold, type EconomyState } from '../../src/context/economy.ts'

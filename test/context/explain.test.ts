@@ -1,3 +1,5 @@
+// What happened to each message of a request, and what it will cost.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Message } from '../../src/core/message.ts'

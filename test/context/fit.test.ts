@@ -1,3 +1,5 @@
+// Results, images and files that exceed the limits of a model.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { estimateTokens } from '../../src/context/count.ts'

@@ -1,3 +1,5 @@
+// Tokens and limits of images and files.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refuse } from '../../src/runtime/prepare.ts'

@@ -1,3 +1,5 @@
+// Which messages each element of a body came from.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { originsNote, placesIn, readOrigins } from '../../src/context/origins.ts'

@@ -1,3 +1,5 @@
+// Decisions read from overlays: incomplete, undone and foreign ones decide nothing.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'

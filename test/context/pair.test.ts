@@ -1,3 +1,5 @@
+// Calls and results, paired for any history.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc, { runs } from '../property.ts'

@@ -1,3 +1,5 @@
+// Which words of a text are specific enough to be kept in a fold.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { specificWords } from '../../src/context/specific-words.ts'

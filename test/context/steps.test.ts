@@ -1,3 +1,5 @@
+// Folds and cuts by count, in steps.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { stepFolds, stepwise } from '../../src/context/steps.ts'

@@ -1,3 +1,5 @@
+// Summaries: the words that they must not lose, and one without a model.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { estimateTokens } from '../../src/context/count.ts'

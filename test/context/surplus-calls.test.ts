@@ -1,3 +1,5 @@
+// Replies with thousands of calls.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wholeView } from '../../src/context/view.ts'

@@ -1,3 +1,5 @@
+// Tool turns: finding them, and folding them in each style.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Message } from '../../src/core/message.ts'

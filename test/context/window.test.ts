@@ -1,3 +1,5 @@
+// The window over a long history: where it cuts, and when it moves.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from '../property.ts'

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
-import { isGone, thisProcess } from '../../src/run/log/lease.ts'
+import { hasEnded, thisProcess } from '../../src/run/log/lease.ts'
 import { compileCache } from '../compile-cache.ts'
 import { thorough } from '../thorough.ts'
 import { checkSendable } from './invariants.ts'
@@ -101,18 +101,18 @@ for (const kind of kinds) {
 
 test('the lease of a killed process is taken over at once, that of a living one is not', () => {
   const own = thisProcess()
-  assert.equal(isGone(own), false)
+  assert.equal(hasEnded(own), false)
   const [, host = '', , space = ''] = /^(.*):(\d+) \((\w+)\./.exec(own) ?? []
   // The largest number that Linux gives to a process is below this one.
-  assert.equal(isGone(`${host}:4194305 (${space}.1)`), true)
+  assert.equal(hasEnded(`${host}:4194305 (${space}.1)`), true)
   assert.equal(
-    isGone(`${host}:${process.pid} (${space}.1)`),
+    hasEnded(`${host}:${process.pid} (${space}.1)`),
     process.platform === 'linux',
     'its number was given to another',
   )
-  assert.equal(isGone(`${host}:4194305 (000000000000.1)`), false, 'another container')
-  assert.equal(isGone(`elsewhere:4194305 (${space}.1)`), false)
-  assert.equal(isGone('somebody else'), false)
+  assert.equal(hasEnded(`${host}:4194305 (000000000000.1)`), false, 'another container')
+  assert.equal(hasEnded(`elsewhere:4194305 (${space}.1)`), false)
+  assert.equal(hasEnded('somebody else'), false)
 })
 
 test('a process is identified by when it started', { skip: process.platform !== 'linux' }, () => {

@@ -1,3 +1,5 @@
+// Structured answers, parsed and checked on every provider.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { prepare, refuse } from '../../src/runtime/prepare.ts'

@@ -1,3 +1,5 @@
+// The store of a run with its own branch, for comparisons.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { branchStore, type RequestsOfBranches } from '../../src/run/branches/branch-store.ts'

@@ -1,3 +1,5 @@
+// Budgets at their exact limit.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { overBudget } from '../../src/run/budget.ts'

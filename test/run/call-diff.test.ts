@@ -1,3 +1,5 @@
+// What a call would change in a file, as a diff.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Part } from '../../src/core/message.ts'
 import { cooldown } from '../../src/run/request/cooldown.ts'
-import { isGone, thisProcess } from '../../src/run/log/lease.ts'
+import { hasEnded, thisProcess } from '../../src/run/log/lease.ts'
 import { thinkingClock } from '../../src/run/request/thinking-time.ts'
 
 test('a provider is skipped from the third failure in a minute on, and again at once if it fails after that', () => {
@@ -66,12 +66,12 @@ test('the holder of a lease is gone only if its process has ended on this machin
   const self = thisProcess()
   const [, host, pid, space, start] = /^(.*):(\d+) \((\w+)\.(\d*)\)$/.exec(self) ?? []
   assert.equal(pid, String(process.pid))
-  assert.equal(isGone(self), false)
-  assert.equal(isGone(`${host}:${pid} (${space}.1${start})`), true, 'another process had that number')
-  assert.equal(isGone(`${host}:${pid} (${space}.)`), false, 'its start is unknown')
-  assert.equal(isGone(`${host}:4194304 (${space}.5)`), true)
-  assert.equal(isGone(`${host}:1 (${space}.)`), false)
-  assert.equal(isGone(`elsewhere:4194304 (${space}.5)`), false)
-  assert.equal(isGone(`${host}:4194304 (other.5)`), false)
-  assert.equal(isGone('a name'), false)
+  assert.equal(hasEnded(self), false)
+  assert.equal(hasEnded(`${host}:${pid} (${space}.1${start})`), true, 'another process had that number')
+  assert.equal(hasEnded(`${host}:${pid} (${space}.)`), false, 'its start is unknown')
+  assert.equal(hasEnded(`${host}:4194304 (${space}.5)`), true)
+  assert.equal(hasEnded(`${host}:1 (${space}.)`), false)
+  assert.equal(hasEnded(`elsewhere:4194304 (${space}.5)`), false)
+  assert.equal(hasEnded(`${host}:4194304 (other.5)`), false)
+  assert.equal(hasEnded('a name'), false)
 })

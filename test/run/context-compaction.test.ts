@@ -1,3 +1,5 @@
+// Compaction: the three ways to a summary, and what is sent after it.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Exchange } from '../../src/core/log.ts'

@@ -1,3 +1,5 @@
+// The economy policy over many requests: when it folds, and what the cache reports.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readForecast } from '../../src/context/forecast.ts'

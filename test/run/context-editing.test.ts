@@ -1,3 +1,5 @@
+// Results that Anthropic leaves out itself.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// The next request, explained before it is sent.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { clockTool, talk, type TalkSettings } from './talking.ts'

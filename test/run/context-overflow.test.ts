@@ -1,3 +1,5 @@
+// Requests that the provider refuses as too long.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Reply } from '../../src/core/message.ts'

@@ -1,3 +1,5 @@
+// State at providers: when it is used, and what happens if it is lost.
+
 import assert from 'node:assert/strict'
 import test, { describe } from 'node:test'
 import type { Context, Note, StateRef } from '../../src/core/context.ts'

@@ -1,3 +1,5 @@
+// Thinking that is bound to its prefix, after a fold.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Policy } from '../../src/settings/policy.ts'

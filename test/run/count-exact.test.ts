@@ -1,3 +1,5 @@
+// Tokens counted by the provider.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { SynapseError } from '../../src/core/error.ts'

@@ -1,3 +1,5 @@
+// Favourite and recent models.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noUsage } from '../../src/core/usage.ts'

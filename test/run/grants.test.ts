@@ -1,3 +1,5 @@
+// Lasting permissions for tools.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'

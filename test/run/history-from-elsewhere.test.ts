@@ -1,3 +1,5 @@
+// Conversations that begin with messages or transcripts of other tools.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// The journal of a streaming reply: batches, order, and failed writes.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'
-import { holdLease, isAbandoned, pastAbandonedLease, thisProcess } from '../../src/run/log/lease.ts'
+import { holdLease, isAbandoned, writeOverAbandonedLease, thisProcess } from '../../src/run/log/lease.ts'
 import { recover } from '../../src/run/log/close-interrupted.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -154,15 +154,15 @@ test('a write without a lease is made once, past an abandoned lease but never pa
     writes++
     return store.append(owner, id, { message: { role: 'user', parts: [] } })
   }
-  await pastAbandonedLease(store, owner, id, write)
+  await writeOverAbandonedLease(store, owner, id, write)
   assert.equal(writes, 1)
   await store.takeLease(owner, id, { holder: thisProcess(), ttlMs: 30_000 })
-  await pastAbandonedLease(store, owner, id, write)
+  await writeOverAbandonedLease(store, owner, id, write)
   assert.equal((await store.outline(owner, id)).length, 2)
   await store.takeLease(owner, id, elsewhere)
-  await assert.rejects(pastAbandonedLease(store, owner, id, write), hasCode('lease-held'))
+  await assert.rejects(writeOverAbandonedLease(store, owner, id, write), hasCode('lease-held'))
   const broken = () => Promise.reject(conflict('head-moved', 'no'))
-  await assert.rejects(pastAbandonedLease(store, owner, id, broken), hasCode('head-moved'))
+  await assert.rejects(writeOverAbandonedLease(store, owner, id, broken), hasCode('head-moved'))
   assert.equal((await store.outline(owner, id)).length, 2)
 })
 

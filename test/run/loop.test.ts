@@ -1,3 +1,5 @@
+// The loop: providers switched in the middle, parallel tools, and steering.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { RunEvent } from '../../src/core/event.ts'

@@ -1,3 +1,5 @@
+// When `recall` is offered to the model.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isObject, type JsonObject } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// What `recall` finds and reads.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// What folding and cutting have saved.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noUsage } from '../../src/core/usage.ts'

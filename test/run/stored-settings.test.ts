@@ -1,3 +1,5 @@
+// Settings that are stored with a conversation.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openSynapse } from '../../src/index.ts'

@@ -1,3 +1,5 @@
+// Limits on the size of a tool result.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MediaPart, TextPart, ToolResultPart } from '../../src/core/message.ts'

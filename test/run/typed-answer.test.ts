@@ -1,3 +1,5 @@
+// Answers with a schema and a type.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type } from 'arktype'

@@ -1,3 +1,5 @@
+// A run in the UI message stream of the AI SDK.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplyEvent, RunEvent, RunOutcome } from '../../src/core/event.ts'

@@ -1,3 +1,5 @@
+// UUIDs that ascend.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { uuidv7 } from '../../src/store/ids.ts'

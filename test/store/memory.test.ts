@@ -1,3 +1,5 @@
+// The store conformance suite on the memory store.
+
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { conformance } from './conformance.ts'
 import { recordsConformance } from './records-conformance.ts'

@@ -1,3 +1,5 @@
+// Which versions of Node have a safe SQLite.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'

@@ -1,3 +1,5 @@
+// The store conformance suite on SQLite.
+
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteStore } from '../../src/store/sqlite.ts'

@@ -1,3 +1,5 @@
+// How texts and queries are split into words.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc, { character } from '../property.ts'

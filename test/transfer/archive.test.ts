@@ -1,3 +1,5 @@
+// Archives: damaged, reordered and oversized ones.
+
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

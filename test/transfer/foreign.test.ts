@@ -1,3 +1,5 @@
+// Exports of ChatGPT, Claude and others.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'

@@ -1,3 +1,5 @@
+// Exports as HTML and Markdown.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Entry } from '../../src/core/log.ts'

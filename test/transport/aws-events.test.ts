@@ -1,3 +1,5 @@
+// The binary event frames of AWS.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'

@@ -1,3 +1,5 @@
+// Cancelling a request.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'

@@ -1,3 +1,5 @@
+// Sending and reading over each wire.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'

@@ -1,3 +1,5 @@
+// Server-sent events and lines of JSON, split anywhere.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc, { runs } from '../property.ts'

@@ -1,3 +1,5 @@
+// The key of a request, and credentials of clouds.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Authorizer } from '../../src/auth/authorizer.ts'

@@ -1,3 +1,5 @@
+// Requests that generate no reply.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { post } from '../../src/transport/post.ts'

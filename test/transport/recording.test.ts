@@ -1,3 +1,5 @@
+// Recorded replies.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { frameAwsEvent } from '../../src/transport/aws-events.ts'

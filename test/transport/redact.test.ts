@@ -1,3 +1,5 @@
+// Keys never reach logs, errors or the store.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Failure } from '../../src/core/error.ts'

@@ -1,3 +1,5 @@
+// Limits on the size of a reply.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'

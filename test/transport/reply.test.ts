@@ -1,3 +1,5 @@
+// The events of a reply over several attempts.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

@@ -1,3 +1,5 @@
+// When a request is retried, after how long, and how often in total.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ErrorKind, Failure } from '../../src/core/error.ts'

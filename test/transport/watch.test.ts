@@ -1,3 +1,5 @@
+// Time limits on a silent provider, with a fake clock.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { defaultLimits } from '../../src/transport/limits.ts'

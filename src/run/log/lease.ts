@@ -23,7 +23,7 @@ export interface Held {
 }
 
 /**
- * `onLost` is called when another process has taken over: what is still running here is useless. `withFirstWrite`: the
+ * `onLost` is called when another process has taken over. `withFirstWrite`: the
  * lease is not waited for, so that what is written at once shares its commit, if the store writes in order.
  */
 export async function holdLease(
@@ -40,7 +40,7 @@ export async function holdLease(
     try {
       await store.renewLease(owner, conversationId, epoch, leaseMs)
     } catch (error) {
-      // Any other failure needs no alarm: the epoch in the next write decides.
+      // Any other failure is ignored: the epoch in the next write decides.
       if (codeOf(error) === 'lease-lost') onLost()
     }
   }
@@ -68,7 +68,7 @@ export async function holdLease(
 
 /** The leases that runs of this process hold, and the conversations whose leases are being acquired. */
 const inUse = new Set<string>()
-const wanted = new Map<string, number>()
+const acquiring = new Map<string, number>()
 
 function nameOf(conversationId: string, epoch: number): string {
   return `${conversationId} ${epoch}`
@@ -80,7 +80,7 @@ async function takeLease(
   conversationId: string,
   withFirstWrite: boolean,
 ): Promise<{ epoch: number; name: string; committed: Promise<unknown> }> {
-  wanted.set(conversationId, (wanted.get(conversationId) ?? 0) + 1)
+  acquiring.set(conversationId, (acquiring.get(conversationId) ?? 0) + 1)
   try {
     const taken = Promise.withResolvers<Lease>()
     const committed = take(store, owner, conversationId, withFirstWrite ? taken.resolve : undefined)
@@ -90,9 +90,9 @@ async function takeLease(
     inUse.add(name)
     return { epoch, name, committed }
   } finally {
-    const others = (wanted.get(conversationId) ?? 1) - 1
-    if (others > 0) wanted.set(conversationId, others)
-    else wanted.delete(conversationId)
+    const others = (acquiring.get(conversationId) ?? 1) - 1
+    if (others > 0) acquiring.set(conversationId, others)
+    else acquiring.delete(conversationId)
   }
 }
 
@@ -109,7 +109,7 @@ async function take(
     const held = codeOf(error) === 'lease-held' && error instanceof SynapseError ? error.failure.raw : undefined
     if (!isObject(held) || typeof held['holder'] !== 'string' || typeof held['epoch'] !== 'number') throw error
     const mine = { conversationId, holder: held['holder'], epoch: held['epoch'] }
-    if (!isAbandoned(mine, wanted.get(conversationId) === 1)) throw error
+    if (!isAbandoned(mine, acquiring.get(conversationId) === 1)) throw error
     return store.takeLease(owner, conversationId, { ...lease, over: held['epoch'] })
   }
 }
@@ -120,14 +120,14 @@ async function take(
  */
 export function isAbandoned(
   { conversationId, holder, epoch }: Pick<Lease, 'conversationId' | 'holder' | 'epoch'>,
-  isFree: boolean = !wanted.has(conversationId),
+  isFree: boolean = !acquiring.has(conversationId),
 ): boolean {
-  if (holder !== thisProcess()) return isGone(holder)
+  if (holder !== thisProcess()) return hasEnded(holder)
   return !inUse.has(nameOf(conversationId, epoch)) && isFree
 }
 
 /** Writes without a lease. An abandoned one, such as of a run that could not release it, is no reason to refuse. */
-export async function pastAbandonedLease<T>(
+export async function writeOverAbandonedLease<T>(
   store: Store,
   owner: string,
   conversationId: string,
@@ -155,7 +155,7 @@ export function thisProcess(): string {
 let self: string | undefined
 
 /** Whether the holder was a process of this machine that has ended. False when in doubt. */
-export function isGone(holder: string): boolean {
+export function hasEnded(holder: string): boolean {
   const [, host, pid, space, start] = /^(.*):(\d+) \((\w+)\.(\d*)\)$/.exec(holder) ?? []
   if (host !== hostname() || space !== processSpace()) return false
   try {
@@ -172,8 +172,8 @@ let space: string | undefined
 /** Containers may share a host name but not process ids; a rebooted machine has new ones. */
 function processSpace(): string {
   space ??= createHash('sha256')
-    .update(`${hostname()}\n${read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))}`)
-    .update(`\n${read(() => readlinkSync('/proc/self/ns/pid'))}`)
+    .update(`${hostname()}\n${readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))}`)
+    .update(`\n${readOrEmpty(() => readlinkSync('/proc/self/ns/pid'))}`)
     .digest('hex')
     .slice(0, 12)
   return space
@@ -181,12 +181,12 @@ function processSpace(): string {
 
 /** When a process started, in ticks since boot; unknown without /proc. */
 function startOf(pid: number): string | undefined {
-  const stat = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const stat = readOrEmpty(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   // The name of the program may contain spaces and brackets; the start time is the twentieth field after it.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
 }
 
-function read(source: () => string): string {
+function readOrEmpty(source: () => string): string {
   try {
     return source()
   } catch {

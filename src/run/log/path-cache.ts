@@ -6,20 +6,20 @@ import type { Conversation, Entry } from '../../core/log.ts'
 import { isOutline } from '../../store/outline-message.ts'
 import type { Store } from '../../store/store.ts'
 
-type Place = Pick<Conversation, 'id' | 'head' | 'entries'>
+type ConversationHead = Pick<Conversation, 'id' | 'head' | 'entries'>
 
 /**
  * The path to the head. The caller owns the array and appends to it as the conversation continues. `whole`: with the
  * content of all messages.
  */
-export type PathTo = (conversation: Place, whole?: boolean) => Promise<Entry[]>
+export type PathTo = (conversation: ConversationHead, whole?: boolean) => Promise<Entry[]>
 
 type PathStore = Pick<Store, 'history' | 'overlays'>
 
 /** Usually more than another process adds between two runs. */
 const tailLength = 16
 
-/** Shorter ones are read at once: to look for a summary first would take as long. */
+/** Shorter paths are read at once: to look for a summary first would take as long. */
 const longPath = 1000
 
 interface CachedPath {
@@ -28,37 +28,40 @@ interface CachedPath {
   least: number
 }
 
-export function cachedPath(store: PathStore, owner: string, known: CachedPath = { path: [], least: 0 }): PathTo {
+export function cachedPath(store: PathStore, owner: string, cached: CachedPath = { path: [], least: 0 }): PathTo {
   return async ({ id, head, entries }, whole = false) => {
-    if (head === null || (whole && known.least > 0)) Object.assign(known, { path: [], least: 0 })
-    if (head === null) return known.path
-    known.path = backTo(head) ?? (await onTo(head)) ?? (await readPath(id, head, whole || entries < longPath))
-    return known.path
+    if (head === null || (whole && cached.least > 0)) Object.assign(cached, { path: [], least: 0 })
+    if (head === null) return cached.path
+    cached.path =
+      shorterPath(head) ?? (await longerPath(head)) ?? (await readPath(id, head, whole || entries < longPath))
+    return cached.path
   }
 
-  function backTo(head: string): Entry[] | undefined {
-    const { path, least } = known
-    const place = path.findLastIndex((entry) => entry.id === head)
-    return place < 0 || place < least - 1 ? undefined : path.slice(0, place + 1)
+  /** The beginning of the cached path, if the head is on it. */
+  function shorterPath(head: string): Entry[] | undefined {
+    const { path, least } = cached
+    const index = path.findLastIndex((entry) => entry.id === head)
+    return index < 0 || index < least - 1 ? undefined : path.slice(0, index + 1)
   }
 
-  async function onTo(head: string): Promise<Entry[] | undefined> {
-    const { path, least } = known
+  /** The cached path with the entries that were added to it. */
+  async function longerPath(head: string): Promise<Entry[] | undefined> {
+    const { path, least } = cached
     const tail = path.length === 0 ? [] : await store.history(owner, head, { last: tailLength })
     const [first] = tail
-    const meets = first && first.depth > 0 && path[first.depth - 1]?.id === first.parentId
-    return meets && first.depth >= least ? [...path.slice(0, first.depth), ...tail] : undefined
+    const continues = first && first.depth > 0 && path[first.depth - 1]?.id === first.parentId
+    return continues && first.depth >= least ? [...path.slice(0, first.depth), ...tail] : undefined
   }
 
   async function readPath(id: string, head: string, whole: boolean): Promise<Entry[]> {
-    known.least = 0
+    cached.least = 0
     const summary = whole ? undefined : await lastSummary(store, owner, id)
     if (!summary) return store.history(owner, head)
     const path = await store.history(owner, head, { outlineThrough: summary.through })
     if (outlineEnd(path) < 0) return path
     const madeAt = path.findLastIndex((entry) => entry.id === summary.madeAt)
     if (madeAt < 0) return store.history(owner, head)
-    known.least = madeAt + 1
+    cached.least = madeAt + 1
     return path
   }
 }
@@ -96,25 +99,25 @@ export async function readWhole(
   return end ? [...(await store.history(owner, end.id)), ...path.slice(end.depth + 1)] : path
 }
 
-const room = { conversations: 64, entries: 20_000 }
+const cacheLimits = { conversations: 64, entries: 20_000 }
 
 /** For a process with many conversations: the paths of the most recent ones, up to a size limit. */
 export function pathCache(store: PathStore): (owner: string, conversationId: string) => PathTo {
   const latest = new Map<string, CachedPath>()
   return (owner, conversationId) => {
     const name = JSON.stringify([owner, conversationId])
-    const known = latest.get(name) ?? { path: [], least: 0 }
+    const cached = latest.get(name) ?? { path: [], least: 0 }
     latest.delete(name)
-    latest.set(name, known)
-    forget()
-    return cachedPath(store, owner, known)
+    latest.set(name, cached)
+    evict()
+    return cachedPath(store, owner, cached)
   }
 
-  function forget(): void {
+  function evict(): void {
     let entries = 0
     for (const [i, [name, { path }]] of [...latest].toReversed().entries()) {
       entries += path.length
-      if (i >= room.conversations || (i > 0 && entries > room.entries)) latest.delete(name)
+      if (i >= cacheLimits.conversations || (i > 0 && entries > cacheLimits.entries)) latest.delete(name)
     }
   }
 }

@@ -9,8 +9,8 @@ import { addOverlay } from '../log/known-overlays.ts'
 import { nextStep } from '../next-step.ts'
 import type { WritableLog } from '../run-context.ts'
 
-const asked = 'approval-asked'
-const answered = 'approval-answered'
+const questionKind = 'approval-asked'
+const answerKind = 'approval-answered'
 const defaultAskMs = 3_600_000
 
 /** A call that waits for approval. */
@@ -43,20 +43,20 @@ export async function answerTo(
   const { store, owner, conversationId } = runtime
   const argsHash = argsHashOf(call)
   const overlays = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
-  const answer = overlays.find((overlay) => overlay.kind === answered)
+  const answer = overlays.find((overlay) => overlay.kind === answerKind)
   if (answer) {
     if (answer.data['argsHash'] !== argsHash) return denied(`${call.name} was allowed with other arguments.`)
     if (answer.data['allowed'] === true) return { state: 'allowed' }
     return denied(refusalOf(call, answer.data['reason']))
   }
-  const question = overlays.find((overlay) => overlay.kind === asked)
+  const question = overlays.find((overlay) => overlay.kind === questionKind)
   const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askTimeoutMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= runtime.now()) {
     return denied(`${call.name} was not approved in time, so it was not run.`)
   }
   if (!question) {
     const data = { callId: call.callId, name: call.name, argsHash, expiresAt }
-    await addOverlay(runtime, { entryId: replyEntry.id, kind: asked, data })
+    await addOverlay(runtime, { entryId: replyEntry.id, kind: questionKind, data })
   }
   return { state: 'waiting', approval: { call, argsHash, expiresAt } }
 }
@@ -71,9 +71,9 @@ export async function waitingApprovals(
   const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   return next.calls.flatMap((call) => {
     const about = overlays.filter((overlay) => isAbout(overlay, call.callId))
-    const question = about.find((overlay) => overlay.kind === asked)
+    const question = about.find((overlay) => overlay.kind === questionKind)
     const expiresAt = expiryIn(question) ?? ''
-    const isOpen = question && !about.some((overlay) => overlay.kind === answered)
+    const isOpen = question && !about.some((overlay) => overlay.kind === answerKind)
     return isOpen && Date.parse(expiresAt) > runtime.now() ? [{ call, argsHash: argsHashOf(call), expiresAt }] : []
   })
 }
@@ -86,7 +86,7 @@ export interface Verdict {
   reason?: string
 }
 
-/** Stores an answer, once. Throws if there is nothing to answer, or not this. */
+/** Stores the answer, once. Throws if the call does not wait for approval, or its arguments are others. */
 export async function answerApproval(
   runtime: ApprovalContext,
   history: readonly Entry[],
@@ -94,19 +94,19 @@ export async function answerApproval(
 ): Promise<void> {
   const { callId, allowed, reason } = verdict
   const waiting = (await waitingApprovals(runtime, history)).find(({ call }) => call.callId === callId)
-  if (!waiting) throw conflict(await whyNot(runtime, history, callId))
+  if (!waiting) throw conflict(await whyNotWaiting(runtime, history, callId))
   if (verdict.argsHash !== waiting.argsHash && (allowed || verdict.argsHash !== undefined)) {
     throw conflict(`The arguments of ${waiting.call.name} have changed since they were shown; review the call again.`)
   }
   const entryId = history.findLast((entry) => callsOf(entry.message).some((call) => call.callId === callId))?.id ?? ''
   const data = { callId, allowed, argsHash: waiting.argsHash, ...(reason !== undefined && { reason }) }
-  await addOverlay(runtime, { entryId, kind: answered, data })
+  await addOverlay(runtime, { entryId, kind: answerKind, data })
 }
 
-async function whyNot(runtime: ApprovalContext, history: readonly Entry[], callId: string): Promise<string> {
+async function whyNotWaiting(runtime: ApprovalContext, history: readonly Entry[], callId: string): Promise<string> {
   const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   const about = overlays.filter((overlay) => isAbout(overlay, callId))
-  if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} has already been answered.`
+  if (about.some((overlay) => overlay.kind === answerKind)) return `The call ${callId} has already been answered.`
   if (about.length === 0) return `No call ${callId} waits for approval.`
   const next = nextStep(history)
   const isOpen = next.kind === 'tools' && next.calls.some((call) => call.callId === callId)

@@ -12,10 +12,10 @@ export interface CallDiff {
   lines: DiffLine[]
 }
 
-const paths = ['path', 'file_path', 'filePath', 'filename', 'file']
-const contents = ['content', 'contents', 'file_text', 'text']
-const olds = ['old_string', 'old_str', 'oldText', 'old_text', 'oldString']
-const news = ['new_string', 'new_str', 'newText', 'new_text', 'newString']
+const pathNames = ['path', 'file_path', 'filePath', 'filename', 'file']
+const contentNames = ['content', 'contents', 'file_text', 'text']
+const oldNames = ['old_string', 'old_str', 'oldText', 'old_text', 'oldString']
+const newNames = ['new_string', 'new_str', 'newText', 'new_text', 'newString']
 const mostLines = 2000
 
 /**
@@ -26,7 +26,7 @@ export function callDiff(
   { name, input }: Pick<ToolCallPart, 'name' | 'input'>,
   read: (path: string) => string | undefined,
 ): CallDiff | undefined {
-  const path = textIn(input, paths)
+  const path = textIn(input, pathNames)
   if (path === undefined) return undefined
   const edits = editsIn(input)
   if (edits.length > 0) {
@@ -36,7 +36,7 @@ export function callDiff(
     ])
     return { path, lines: limited(lines) }
   }
-  const content = textIn(input, contents)
+  const content = textIn(input, contentNames)
   if (content === undefined || !/write|create|save|put|edit|update|append/i.test(name)) return undefined
   const before = read(path)
   const old = before === undefined ? [] : before.split('\n')
@@ -45,20 +45,19 @@ export function callDiff(
 }
 
 function editsIn(input: Json): { before: string; after: string }[] {
-  const own = editIn(input)
+  const single = editIn(input)
   const list = isObject(input) ? input['edits'] : undefined
-  return [...(own ? [own] : []), ...(Array.isArray(list) ? list.flatMap((one) => editIn(one) ?? []) : [])]
+  return [...(single ? [single] : []), ...(Array.isArray(list) ? list.flatMap((edit) => editIn(edit) ?? []) : [])]
 }
 
 function editIn(value: Json): { before: string; after: string } | undefined {
-  const [before, after] = [textIn(value, olds), textIn(value, news)]
+  const [before, after] = [textIn(value, oldNames), textIn(value, newNames)]
   return before === undefined || after === undefined ? undefined : { before, after }
 }
 
 function textIn(value: Json, names: readonly string[]): string | undefined {
   if (!isObject(value)) return undefined
-  const found = names.map((name) => value[name]).find((one) => typeof one === 'string')
-  return typeof found === 'string' ? found : undefined
+  return names.map((name) => value[name]).find((field) => typeof field === 'string')
 }
 
 function limited(lines: DiffLine[]): DiffLine[] {

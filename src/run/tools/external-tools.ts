@@ -22,7 +22,8 @@ export interface ExternalTools {
 export function externalTools(): ExternalTools {
   const results = new Map<string, PromiseWithResolvers<unknown>>()
   return {
-    runnable: (tools) => tools.map((tool) => ('run' in tool ? tool : { ...tool, timeoutMs: Infinity, run: waited })),
+    runnable: (tools) =>
+      tools.map((tool) => ('run' in tool ? tool : { ...tool, timeoutMs: Infinity, run: awaitResult })),
     submit({ callId, result, failed }) {
       const { resolve, reject } = resultOf(callId)
       if (failed) reject(new Error(typeof result === 'string' ? result : JSON.stringify(result)))
@@ -30,17 +31,17 @@ export function externalTools(): ExternalTools {
     },
   }
 
-  function waited(_: unknown, { callId }: { callId: string }): Promise<unknown> {
+  function awaitResult(_: unknown, { callId }: { callId: string }): Promise<unknown> {
     return resultOf(callId).promise
   }
 
   function resultOf(callId: string): PromiseWithResolvers<unknown> {
     const known = results.get(callId)
     if (known) return known
-    const made = Promise.withResolvers<unknown>()
+    const pending = Promise.withResolvers<unknown>()
     // A failure that arrives before its call is awaited must not be an unhandled rejection.
-    made.promise.catch(() => {})
-    results.set(callId, made)
-    return made
+    pending.promise.catch(() => {})
+    results.set(callId, pending)
+    return pending
   }
 }

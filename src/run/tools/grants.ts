@@ -24,14 +24,14 @@ const kind = 'tool-grant'
 
 export async function grantTool(store: Store, owner: string, granted: GrantedTool): Promise<void> {
   const { tool, source, conversationId } = granted
-  const place = conversationId === undefined ? {} : { conversationId }
-  await store.putRecords([{ owner, kind, id: idOf(granted), data: { tool, source, ...place }, ...place }])
+  const scope = conversationId === undefined ? {} : { conversationId }
+  await store.putRecords([{ owner, kind, id: idOf(granted), data: { tool, source, ...scope }, ...scope }])
 }
 
 /** Newest first. */
 export async function listGrants(store: Store, owner: string): Promise<Grant[]> {
   const { items } = await store.records(owner, kind, { limit: 500 })
-  return items.map(grantIn)
+  return items.map(toGrant)
 }
 
 /** False: there was none. */
@@ -39,7 +39,7 @@ export async function revokeGrant(store: Store, owner: string, id: string): Prom
   return store.deleteRecord(owner, kind, id)
 }
 
-/** The tool, which asks only if no grant applies. */
+/** The tool with an approval check that passes if a grant applies. */
 export function withGrants(
   tool: Tool,
   place: { store: Store; owner: string; conversationId: string; source: string },
@@ -49,10 +49,10 @@ export function withGrants(
   const { store, owner, conversationId, source } = place
   const isGranted = async (): Promise<boolean> => {
     const granted = { tool: tool.name, source }
-    const found = await Promise.all(
-      [granted, { ...granted, conversationId }].map((one) => store.record(owner, kind, idOf(one))),
+    const records = await Promise.all(
+      [granted, { ...granted, conversationId }].map((grant) => store.record(owner, kind, idOf(grant))),
     )
-    return found.some((one) => one !== undefined)
+    return records.some((record) => record !== undefined)
   }
   return {
     ...tool,
@@ -76,7 +76,7 @@ function idOf({ tool, source, conversationId = '' }: GrantedTool): string {
     .slice(0, 32)
 }
 
-function grantIn({ id, data, conversationId, at }: StoredRecord): Grant {
+function toGrant({ id, data, conversationId, at }: StoredRecord): Grant {
   const { tool, source } = data
   return {
     id,

@@ -11,7 +11,7 @@ import { numberedResult } from '../../context/numbered-result.ts'
 import { recallName } from '../../context/mention-recall.ts'
 import type { Hit, Store } from '../../store/store.ts'
 
-const hitsShown = 10
+const mostHits = 10
 const pageLength = 8000
 
 /** The description for the model. It is part of every request, so it is short. */
@@ -79,22 +79,22 @@ export function recallTool(
   }
 
   async function find(query: string): Promise<Json> {
-    const { items } = await store.search(owner, { text: query, conversationId, limit: hitsShown })
-    const whole = items.length > 0 ? items : await byWord(query)
-    if (whole.length === 0) return 'Nothing in this conversation matches. Try fewer or other words.'
+    const { items } = await store.search(owner, { text: query, conversationId, limit: mostHits })
+    const hits = items.length > 0 ? items : await findByWord(query)
+    if (hits.length === 0) return 'Nothing in this conversation matches. Try fewer or other words.'
     const about = items.length > 0 ? {} : { note: 'No entry has all the words; these have some.' }
-    return { ...about, found: whole.map(shown) }
+    return { ...about, found: hits.map(hitView) }
   }
 
   /** A query with some wrong words should still find something. */
-  async function byWord(query: string): Promise<Hit[]> {
+  async function findByWord(query: string): Promise<Hit[]> {
     const found = new Map<string, Hit>()
     for (const word of new Set(query.match(/[\p{L}\p{N}]{3,}/gu))) {
       const { items } = await store.search(owner, { text: word, conversationId, limit: 3 })
       for (const hit of items) found.set(`${hit.entryId} ${hit.kind}`, hit)
-      if (found.size >= hitsShown) break
+      if (found.size >= mostHits) break
     }
-    return [...found.values()].slice(0, hitsShown)
+    return [...found.values()].slice(0, mostHits)
   }
 
   async function readEntry(id: string, offset: number): Promise<Json> {
@@ -111,14 +111,14 @@ async function currentPath(store: Store, owner: string, conversationId: string):
 
 function pageOf(text: string, offset: number): { text: string; more?: string } {
   const page = text.slice(offset, offset + pageLength)
-  const rest = text.length - offset - page.length
+  const remaining = text.length - offset - page.length
   return {
     text: page.toWellFormed(),
-    ...(rest > 0 && { more: `${rest} characters are left: continue with offset ${offset + page.length}.` }),
+    ...(remaining > 0 && { more: `${remaining} characters are left: continue with offset ${offset + page.length}.` }),
   }
 }
 
-function shown({ entryId, kind, tool, at, snippet }: Hit): Json {
+function hitView({ entryId, kind, tool, at, snippet }: Hit): Json {
   return { entry: entryId, kind, ...(tool !== undefined && { tool }), at, snippet }
 }
 

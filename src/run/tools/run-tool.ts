@@ -1,5 +1,5 @@
-// One tool call, with its outcome as a result for the model. A tool cannot end a run: throwing, hanging, returning
-// nothing or something that is not JSON all become failed results.
+// Runs one tool call and returns the result for the model. A tool cannot end a run: if it throws, hangs, or returns
+// nothing or something that is not JSON, the result is a failed one.
 
 import { errorMessage } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
@@ -11,20 +11,20 @@ const defaultTimeoutMs = 120_000
 /** The longest delay of a timer. */
 const noTimeoutMs = 2 ** 31 - 1
 
-export interface ToolSetting extends Pick<ToolRun, 'conversationId' | 'owner' | 'context'> {
+export interface ToolOptions extends Pick<ToolRun, 'conversationId' | 'owner' | 'context'> {
   signal: AbortSignal
   timeoutMs?: number | undefined
   progress: (value: Json) => void
 }
 
-export async function runTool(call: ToolCallPart, ready: ReadCall, setting: ToolSetting): Promise<ToolResultPart> {
-  const { signal, progress, conversationId, owner, context } = setting
+export async function runTool(call: ToolCallPart, ready: ReadCall, options: ToolOptions): Promise<ToolResultPart> {
+  const { signal, progress, conversationId, owner, context } = options
   const startedAt = new Date().toISOString()
-  const outcome = await settle()
+  const outcome = await runWithTimeout()
   return resultOf(call, { ...outcome, startedAt, endedAt: new Date().toISOString() })
 
-  async function settle(): Promise<ToolOutcome> {
-    const ms = Math.min(setting.timeoutMs ?? defaultTimeoutMs, noTimeoutMs)
+  async function runWithTimeout(): Promise<ToolOutcome> {
+    const ms = Math.min(options.timeoutMs ?? defaultTimeoutMs, noTimeoutMs)
     const stop = new AbortController()
     const cancel = (): void => stop.abort(signal.reason)
     if (signal.aborted) cancel()
@@ -44,8 +44,8 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
   }
 
   function emit(value: Json): void {
-    const shown = asJson(value)
-    if (shown !== undefined && !signal.aborted) progress(shown)
+    const json = asJson(value)
+    if (json !== undefined && !signal.aborted) progress(json)
   }
 
   async function lastValue(stopped: AbortSignal): Promise<unknown> {
@@ -58,8 +58,8 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
       // The return value of a generator is its result; without one it is the last value that it yielded.
       if (next.done) return next.value === undefined ? last : next.value
       last = next.value
-      const shown = asJson(last)
-      if (shown !== undefined && !stopped.aborted) progress(shown)
+      const json = asJson(last)
+      if (json !== undefined && !stopped.aborted) progress(json)
     }
   }
 }
@@ -71,9 +71,9 @@ export function notRun(call: ToolCallPart, why: string): ToolResultPart {
 
 function resultOf(
   { callId, name }: ToolCallPart,
-  rest: ToolOutcome & Pick<ToolResultPart, 'startedAt' | 'endedAt'>,
+  outcome: ToolOutcome & Pick<ToolResultPart, 'startedAt' | 'endedAt'>,
 ): ToolResultPart {
-  return { type: 'tool-result', callId, name, ...rest }
+  return { type: 'tool-result', callId, name, ...outcome }
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {

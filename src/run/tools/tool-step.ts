@@ -1,6 +1,6 @@
-// All calls of one reply, several at the same time where the model asked for several. Each start is in the log before
-// the tool runs, and each result as soon as it exists: after a crash the log shows which tools had run (P5). A reply
-// may have any number of calls: those beyond a limit are answered as not run, together.
+// Runs the calls of one reply, several at the same time. Each start is in the log before the tool runs, and each result
+// as soon as it exists: after a crash the log shows which tools had run (P5). Calls beyond the limit of a reply are
+// answered as not run.
 
 import { errorMessage } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
@@ -33,12 +33,13 @@ interface Step extends ToolStep {
   readonly replyEntry: Entry
   readonly tools: readonly Tool[]
   readonly repeats: ReturnType<typeof repeatNotes> | undefined
-  /** The reply has one call to be answered. */
+  /** There is only one call to answer. */
   readonly single: boolean
-  /** How many of the entries were reported. */
+  /** How many of the entries have been reported. */
   reported: number
   /** A call could not be recorded: no other is started. */
   stopped: boolean
+  /** The last result is written but not durable yet. */
   isPending: boolean
 }
 
@@ -49,8 +50,9 @@ export async function runCalls(
   calls: readonly ToolCallPart[],
 ): Promise<ToolStep> {
   const { callsPerReply, concurrentTools } = run.limits
-  const taken = new Set(callsOf(replyEntry.message).slice(0, callsPerReply))
-  const [runnable, surplus] = [calls.filter((call) => taken.has(call)), calls.filter((call) => !taken.has(call))]
+  const withinLimit = new Set(callsOf(replyEntry.message).slice(0, callsPerReply))
+  const runnable = calls.filter((call) => withinLimit.has(call))
+  const surplus = calls.filter((call) => !withinLimit.has(call))
   const step: Step = {
     run,
     history,
@@ -101,7 +103,7 @@ async function answerSurplus(step: Step, surplus: readonly ToolCallPart[]): Prom
       .slice(i, i + partsPerMessage)
       .map((call) => notRun(call, `Not run: too many calls, at most ${callsPerReply} of one reply are run.`))
     const message: ToolMessage = { role: 'tool', parts }
-    written(step, await run.store.append(run.owner, run.conversationId, { message }, run.write()))
+    addEntry(step, await run.store.append(run.owner, run.conversationId, { message }, run.write()))
   }
 }
 
@@ -109,22 +111,23 @@ async function answerCall(step: Step, call: ToolCallPart): Promise<void> {
   const { run, tools, replyEntry } = step
   const { conversationId, owner, context, signal } = run
   const hooked = await beforeTool(run, call)
-  if ('deny' in hooked) return keep(step, call, async () => notRun(call, hooked.deny))
+  if ('deny' in hooked) return runAndRecord(step, call, async () => notRun(call, hooked.deny))
   const ready = await readCall(tools, hooked.call)
-  if ('problem' in ready) return keep(step, call, async () => notRun(call, ready.problem))
+  if ('problem' in ready) return runAndRecord(step, call, async () => notRun(call, ready.problem))
   const tool = tools.find((candidate) => candidate.name === call.name)
-  if (await asks(ready.asks)) {
+  if (await needsApproval(ready.asks)) {
     await run.pending?.settled()
     const answer = await answerTo(run, replyEntry, call, tool?.askTimeoutMs)
     if (answer.state === 'waiting') return void step.waiting.push(answer.approval)
-    if (answer.state === 'denied') return keep(step, call, async () => notRun(call, answer.why))
+    if (answer.state === 'denied') return runAndRecord(step, call, async () => notRun(call, answer.why))
   }
   const progress = (value: Json) => run.emit({ type: 'tool-progress', call, value })
   const about = { conversationId, owner, context, signal, timeoutMs: tool?.timeoutMs, progress }
-  return keep(step, call, () => runTool(call, ready, about), tool?.repeatable === true)
+  return runAndRecord(step, call, () => runTool(call, ready, about), tool?.repeatable === true)
 }
 
-async function keep(
+/** Records the start of a call, runs it, and records its result. */
+async function runAndRecord(
   step: Step,
   call: ToolCallPart,
   result: () => Promise<ToolResultPart>,
@@ -139,12 +142,12 @@ async function keep(
   await pending?.settled()
   await starting
   run.emit({ type: 'tool-start', call })
-  const { part: given, cut } = await limitResult(await afterTool(run, call, await result()), run.limits.resultSize)
-  const note = step.repeats?.(call, given)
-  const part = note ? withNote(given, note.toModel) : given
+  const { part: limited, cut } = await limitResult(await afterTool(run, call, await result()), run.limits.resultSize)
+  const note = step.repeats?.(call, limited)
+  const part = note ? withNote(limited, note.toModel) : limited
   const outcome = run.signal.aborted && part.failed ? 'unknown' : part.failed ? 'failed' : 'done'
   const message = await ownLongResult({ role: 'tool', parts: [part] })
-  const tell = (): void => {
+  const report = (): void => {
     run.emit({ type: 'tool-end', call, result: part })
     if (note) run.emit({ type: 'guard', action: 'warned', ...note.reason })
     if (cut > 0) warnOfCut(run, call, cut)
@@ -154,7 +157,7 @@ async function keep(
     const { entry, fresh } = pending.entryAfter(history, conversationId, message)
     const end = { outcome, result: fresh } as const
     pending.add(store.finishTool(owner, conversationId, call.callId, end, run.write()), () => {
-      tell()
+      report()
       reportNext(step)
     })
     step.entries.push(entry)
@@ -163,8 +166,8 @@ async function keep(
   }
   const end = { outcome, result: { message } } as const
   const { entry } = await store.finishTool(owner, conversationId, call.callId, end, run.write())
-  tell()
-  written(step, entry)
+  report()
+  addEntry(step, entry)
 }
 
 function warnOfCut(run: LoopContext, call: ToolCallPart, cut: number): void {
@@ -173,7 +176,7 @@ function warnOfCut(run: LoopContext, call: ToolCallPart, cut: number): void {
 }
 
 /** Concurrent writes may be acknowledged in another order: each event is emitted after the earlier ones. */
-function written(step: Step, entry: Entry): void {
+function addEntry(step: Step, entry: Entry): void {
   const { entries, history } = step
   entries.push(entry)
   if (entries.length > 1) entries.sort((a, b) => a.depth - b.depth)
@@ -189,22 +192,21 @@ function reportNext(step: Step): void {
 const partsPerMessage = 1000
 
 /** If the check for approval fails, approval is required. */
-async function asks(question: () => boolean | Promise<boolean>): Promise<boolean> {
+async function needsApproval(asks: () => boolean | Promise<boolean>): Promise<boolean> {
   try {
-    return await question()
+    return await asks()
   } catch {
     return true
   }
 }
 
-// A call before it is run: whether the tool exists, its arguments are valid, and it needs approval.
-
+/** Checks a call before it is run: whether the tool exists, and whether its arguments are valid. */
 export async function readCall(tools: readonly Tool[], call: ToolCallPart): Promise<ReadCall | InputProblem> {
-  const { name, input: given, malformed } = call
+  const { name, malformed } = call
   const tool = tools.find((candidate) => candidate.name === name)
   if (!tool) {
-    const known = tools.map((candidate) => candidate.name).join(', ') || 'none'
-    return { problem: `There is no tool named ${name}. Known tools: ${known}.` }
+    const names = tools.map((candidate) => candidate.name).join(', ') || 'none'
+    return { problem: `There is no tool named ${name}. Known tools: ${names}.` }
   }
   if (malformed !== undefined) {
     return { problem: `The arguments are not a JSON object, so ${name} was not run: ${malformed}` }
@@ -212,11 +214,11 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
   try {
     const schema = inputSchemaOf(tool)
     const required = requiredFields(schema)
-    if (required.length > 0 && isEmpty(given)) {
+    if (required.length > 0 && isEmpty(call.input)) {
       const fields = required.map((field) => JSON.stringify(field)).join(', ')
       return { problem: `${name} was not run: no arguments came, and it needs ${fields}. Call it again with them.` }
     }
-    const input = unwrapInput(schema, given)
+    const input = unwrapInput(schema, call.input)
     if (tool.read) return await tool.read(input)
     const problem = await checkInput(name, schema, input)
     if (problem !== undefined) return { problem }

@@ -2,7 +2,7 @@
 // elsewhere when it has not renewed its heartbeat.
 
 import { randomUUID } from 'node:crypto'
-import { isGone, thisProcess } from '../../run/log/lease.ts'
+import { hasEnded, thisProcess } from '../../run/log/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { serverOwner } from '../keys.ts'
 
@@ -37,7 +37,7 @@ export async function takeName(store: Store): Promise<Holder> {
     name: `${id} ${thisProcess()}`,
     async lives(other) {
       const [, itsId = '', process = ''] = /^(\S+) (.*)$/.exec(other) ?? []
-      if (isGone(process)) return false
+      if (hasEnded(process)) return false
       return (await store.record(serverOwner, kind, itsId)) !== undefined
     },
     async stop() {

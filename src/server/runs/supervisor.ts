@@ -2,7 +2,7 @@
 // stopped on request, parked when the server stops, and resumed by the next one.
 
 import { SynapseError, asFailure } from '../../core/error.ts'
-import { pastAbandonedLease } from '../../run/log/lease.ts'
+import { writeOverAbandonedLease } from '../../run/log/lease.ts'
 import { pathCache } from '../../run/log/path-cache.ts'
 import type { Log } from '../log.ts'
 import type { NewRecord } from '../../store/records.ts'
@@ -164,7 +164,7 @@ async function writeRun(runs: Runs, request: NewRun, id: string, through: Store)
   const before = await through.record(owner, recordKind.active, conversationId)
   const busy = await runOf(runs, owner, before, through)
   if (busy) throw busyWith(busy)
-  if (move) await pastAbandonedLease(through, owner, conversationId, move)
+  if (move) await writeOverAbandonedLease(through, owner, conversationId, move)
   const run: StoredRun = {
     id,
     ...about,
@@ -174,7 +174,7 @@ async function writeRun(runs: Runs, request: NewRun, id: string, through: Store)
     holder: runs.holder.name,
   }
   const own = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
-  await pastAbandonedLease(through, owner, conversationId, () =>
+  await writeOverAbandonedLease(through, owner, conversationId, () =>
     through.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...own]),
   )
   // At once, so that they can share a transaction, and not before: a refused request sets no title.

@@ -251,8 +251,9 @@ export class Link implements Outages {
     // One that is not ready yet counts as dead if another one was ready in much less time.
     const now = performance.now()
     const isTooSlow = ({ openedAt }: Line): boolean => now - openedAt > silentMs + 3 * (now - began)
-    const isGone = (line: Line): boolean => (line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend))
-    const gone = new Set(silent.filter(isGone))
+    const hasEnded = (line: Line): boolean =>
+      line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend)
+    const gone = new Set(silent.filter(hasEnded))
     // What was silent since then may be as dead as what was found, and a new connection costs little.
     const from = this.#away?.at ?? Math.min(...[...gone].map(({ asked, openedAt }) => asked?.at ?? openedAt))
     for (const line of this.#lines) {

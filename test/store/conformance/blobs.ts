@@ -1,3 +1,5 @@
+// The store contract: media and request bodies.
+
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { Message } from '../../../src/core/message.ts'

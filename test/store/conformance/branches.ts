@@ -1,3 +1,5 @@
+// The store contract: heads and branches.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../../../src/store/store.ts'

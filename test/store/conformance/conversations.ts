@@ -1,3 +1,5 @@
+// The store contract: conversations.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,3 +1,5 @@
+// The store contract: entries, paths and trees.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc, { character } from '../../property.ts'

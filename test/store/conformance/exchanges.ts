@@ -1,3 +1,5 @@
+// The store contract: exchanges, journals and usage.
+
 import assert from 'node:assert/strict'
 import { hash, randomUUID } from 'node:crypto'
 import type { Store } from '../../../src/store/store.ts'

@@ -1,3 +1,5 @@
+// The store contract: leases and fencing.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'

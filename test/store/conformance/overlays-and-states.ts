@@ -1,3 +1,5 @@
+// The store contract: overlays and provider states.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,3 +1,5 @@
+// The store contract: data of other owners is not found.
+
 import assert from 'node:assert/strict'
 import { result, user } from '../messages.ts'
 import { delta, fails, request, type Given } from './given.ts'
