@@ -135,7 +135,7 @@ export async function run(client: Client, where: Home, ask: Ask, timeoutMs: numb
 export const codex: Client = {
   name: 'codex',
   package: '@openai/codex',
-  version: '0.166.0',
+  version: '0.169.0',
   file: '.bin/codex',
   onCut: 'asks again',
   setUp: (baseUrl) => ({

@@ -208,3 +208,14 @@ test('a list of instructions alone is a question, over each provider', async (t)
     assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /Say hello/)
   }
 })
+
+test("the server itself can be the base URL of OpenAI's client", async (t) => {
+  const { url } = await clients(t)
+  const openai = new OpenAI({ apiKey: 'placeholder', baseURL: url, maxRetries: 0 })
+  const model = 'mistral/mistral-large-latest'
+  const { choices } = await openai.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] })
+  assert.ok(choices[0]?.message.content)
+  const { id } = await openai.responses.create({ model, input: 'Hello' })
+  assert.equal((await openai.responses.retrieve(id)).id, id)
+  assert.ok((await openai.models.list()).data.length > 0)
+})

@@ -41,6 +41,10 @@ export async function doorOf(method: string, url: URL, headers: Headers): Promis
   if (/^\/api\/(?:tags|version)$/.test(url.pathname)) {
     return doorOf(method, new URL(`/ollama${url.pathname}`, url), headers)
   }
+  // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
+  if (/^\/(?:chat\/completions|(?:responses|conversations|models)(?:\/.+)?)$/.test(url.pathname)) {
+    return doorOf(method, new URL(`/openai${url.pathname}`, url), headers)
+  }
   const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? []
   const isVersion = /^v1(?:beta|alpha)?$/.test(first)
   // Loading all of them takes time, which the page need not wait for.
