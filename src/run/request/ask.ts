@@ -1,6 +1,7 @@
 // Sends one request: it is written to the log first, and its reply is read to the end, whatever the outcome.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asFailure } from '../../core/error.ts'
 import { createFold, type Folded } from '../../core/fold.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
@@ -39,7 +40,12 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
   // Nothing of the plan for a client's own request is sent, so it is made while the disk is awaited.
   if (!prepared) {
     await nextTurn()
-    prepared = await plan()
+    try {
+      prepared = await plan()
+    } catch (error) {
+      await closeUnsent(run, opening, error)
+      throw error
+    }
   }
   await run.pending?.settled()
   const opened = await opening
@@ -73,6 +79,20 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
     return onEvent?.(event, opened)
   })
   return { opened, ...fold.result() }
+}
+
+/** A request that is in the log and will not be sent. If that cannot be written, the next run does it. */
+async function closeUnsent(
+  { store, owner, write }: RunContext,
+  opening: Promise<Exchange>,
+  why: unknown,
+): Promise<void> {
+  try {
+    const { id } = await opening
+    await store.finishExchange(owner, id, { outcome: 'failed', failure: asFailure(why) }, write())
+  } catch {
+    // The error of the plan says more.
+  }
 }
 
 /** Tokens counted by the emulator are marked, so that they are not mistaken for a bill. */

@@ -111,7 +111,7 @@ export async function sealedReply(store: Store, owner: string, message: Message)
 }
 
 /** The provider whose reply the client received unchanged. */
-export function passedBy({ data }: StoredRecord): string | undefined {
+export function passedBy({ data }: Pick<StoredRecord, 'data'>): string | undefined {
   return typeof data['passedBy'] === 'string' ? data['passedBy'] : undefined
 }
 

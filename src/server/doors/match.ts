@@ -94,11 +94,12 @@ export async function startAfter(
   const data = memory?.find(responseId) ?? (await responseOf(store, owner, responseId))?.data
   if (!data) throw new SynapseError(stored.unknownPrevious(responseId.slice(0, 100)))
   const { conversationId, entryId, hash } = data
+  const provider = passedBy({ data })
   return {
     conversationId: String(conversationId),
     entryId: String(entryId),
     hash: String(hash),
-    ...(typeof data['passedBy'] === 'string' && { passedBy: data['passedBy'] }),
+    ...(provider !== undefined && { passedBy: provider }),
   }
 }
 
