@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { editDistance } from '../core/edit-distance.ts'
+import { nearestName } from '../core/edit-distance.ts'
 import { badInput, errorMessage } from '../core/error.ts'
 
 export interface Command {
@@ -31,19 +31,13 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     const [problem = '', ...more] = errorMessage(error).split('\n')
-    const [, unknown] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
+    const [, unknown = ''] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
+    const nearest = nearestName(unknown, Object.keys(options))
     // The last line of Node's message says what to write instead.
-    const instead = unknown === undefined ? (more.at(-1) ?? '') : nearestFlag(unknown, Object.keys(options))
+    const instead = nearest === undefined ? more.at(-1) : `Did you mean --${nearest}?`
     const sentence = problem.split('. ', 1)[0]?.replace(/\.$/, '')
-    throw badInput(`${sentence}. ${instead && `${instead} `}--help lists the options.`)
+    throw badInput(`${sentence}. ${instead === undefined ? '' : `${instead} `}--help lists the options.`)
   }
-}
-
-function nearestFlag(unknown: string, names: readonly string[]): string {
-  const [nearest] = names.toSorted((a, b) => editDistance(unknown, a) - editDistance(unknown, b))
-  const most = Math.min(2, Math.floor(unknown.length / 2))
-  const isNear = nearest !== undefined && editDistance(unknown, nearest) <= most
-  return isNear ? `Did you mean --${nearest}?` : ''
 }
 
 /** How a user starts Synapse: from the source of a clone, or installed. */

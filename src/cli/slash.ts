@@ -1,6 +1,7 @@
 // Slash commands of a chat.
 
 import type { CompleterResult } from 'node:readline'
+import { nearestName } from '../core/edit-distance.ts'
 import { asFailure } from '../core/error.ts'
 import { branchCommands } from './slash/branch-commands.ts'
 import { contextCommands } from './slash/context-commands.ts'
@@ -22,8 +23,11 @@ const commands: SlashCommands = {
 export async function runSlash(line: string, context: SlashContext): Promise<'quit' | void> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trimEnd()) ?? []
   const command = commandNamed(name)
-  if (!command)
-    return context.say(`Unknown command /${neutral(name)}. The commands are:\n${slashHelp(context.width())}`)
+  if (!command) {
+    const nearest = nearestName(name, Object.keys(commands))
+    const suggestion = nearest === undefined ? '' : ` Did you mean /${nearest}?`
+    return context.say(`Unknown command /${neutral(name)}.${suggestion} /help lists the commands.`)
+  }
   try {
     return await command.run(rest, context)
   } catch (error) {

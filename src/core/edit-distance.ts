@@ -13,3 +13,10 @@ export function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? 0
 }
+
+/** The name that a mistyped word was probably meant to be. */
+export function nearestName(word: string, names: readonly string[]): string | undefined {
+  const most = Math.min(2, Math.floor(word.length / 2))
+  const [nearest] = names.toSorted((a, b) => editDistance(word, a) - editDistance(word, b))
+  return nearest !== undefined && editDistance(word, nearest) <= most ? nearest : undefined
+}

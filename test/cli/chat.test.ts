@@ -40,6 +40,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
       '/export openai-chat chat.json',
       '/export openai-chat chat.json',
       '/nonsense',
+      '/modle x',
       '/help',
       '/quit',
       'never read',
@@ -74,6 +75,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/Exported to chat\.json as openai-chat/)
   seen(/chat\.json already exists/)
   seen(/Unknown command \/nonsense/)
+  seen(/Unknown command \/modle\. Did you mean \/model/)
   seen(/\/retry \[PROVIDER\/MODEL\]/)
   assert.ok(!out.includes('never read'))
   assert.equal((JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as unknown[]).length, 8)
