@@ -55,10 +55,10 @@ export async function atConversations(
       query,
     )
   if (method === 'DELETE') {
-    await keep(store, conversation, { deleted: true })
+    await updateData(store, conversation, { deleted: true })
     return { id, object: 'conversation.deleted', deleted: true }
   }
-  if (method === 'POST') await keep(store, conversation, { metadata: body.metadata ?? {} })
+  if (method === 'POST') await updateData(store, conversation, { metadata: body.metadata ?? {} })
   return shown(store, conversation)
 }
 
@@ -108,7 +108,7 @@ async function created(form: ConversationForm, owner: string, body: JsonObject):
   checkCount(items)
   const conversation = await store.createConversation(owner)
   if (items.length > 0) await append(form, conversation, items)
-  if (isObject(body.metadata)) await keep(store, conversation, { metadata: body.metadata })
+  if (isObject(body.metadata)) await updateData(store, conversation, { metadata: body.metadata })
   return shown(store, conversation)
 }
 
@@ -121,19 +121,19 @@ async function conversationOf(store: Store, owner: string, id: string): Promise<
   throw new SynapseError({ kind: 'not-found', message: `Conversation with id '${id.slice(0, 100)}' not found.` })
 }
 
-async function keep(store: Store, conversation: Conversation, data: JsonObject): Promise<void> {
+async function updateData(store: Store, conversation: Conversation, data: JsonObject): Promise<void> {
   const { owner, id } = conversation
-  const before = await kept(store, conversation)
+  const before = await storedData(store, conversation)
   await store.putRecords([{ owner, kind, id, conversationId: id, data: { ...before, ...data } }])
 }
 
-async function kept(store: Store, { owner, id }: Conversation): Promise<JsonObject> {
+async function storedData(store: Store, { owner, id }: Conversation): Promise<JsonObject> {
   return (await store.record(owner, kind, id))?.data ?? {}
 }
 
 async function shown(store: Store, conversation: Conversation): Promise<Json> {
   const { id, createdAt } = conversation
-  const { metadata = {} } = await kept(store, conversation)
+  const { metadata = {} } = await storedData(store, conversation)
   const created_at = Math.floor(Date.parse(createdAt) / 1000)
   return { id: `conv_${id.replaceAll('-', '')}`, object: 'conversation', created_at, metadata }
 }
@@ -152,7 +152,7 @@ async function itemsOf(
   const { owner, head } = conversation
   const format = await loadTranscript(wire)
   const path = head === null ? [] : withoutAnswered(await store.history(owner, head))
-  const { keys } = await kept(store, conversation)
+  const { keys } = await storedData(store, conversation)
   const items = itemsIn(format, ...path.map(({ message }) => message))
   const places = path.flatMap((entry) => {
     const moved = isObject(keys) ? keys[entry.id] : undefined
@@ -234,7 +234,7 @@ async function withoutItem(form: ConversationForm, conversation: Conversation, i
     return [entryId, before ? keysOf(before) : remaining.splice(0, count)]
   })
   const earlier = path.slice(0, at).map((one) => [one.id, keysOf(one)])
-  await keep(store, conversation, { keys: Object.fromEntries([...earlier, ...keys]) as JsonObject })
+  await updateData(store, conversation, { keys: Object.fromEntries([...earlier, ...keys]) as JsonObject })
   return shown(store, conversation)
 }
 
