@@ -17,7 +17,7 @@ import { closeInterrupted, stepBack } from './log/close-interrupted.ts'
 import { guardTimer, toolLimits } from './guards.ts'
 import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
 import { answerSchemaOf } from './answer.ts'
-import { titleOf } from './title.ts'
+import { titleOf } from '../core/title.ts'
 
 const defaultMaxSteps = 50
 

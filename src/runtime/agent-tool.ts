@@ -8,7 +8,7 @@ import { settingsToStore } from '../run/stored-settings.ts'
 import { subagentLabel } from '../run/usage.ts'
 import type { Handoff } from '../settings/run.ts'
 
-export function agentTool(runtime: Runtime, { name, description, settings: given }: Handoff): Tool {
+export function agentTool(runtime: Runtime, { name, description, settings: agentSettings }: Handoff): Tool {
   return {
     name,
     description: description ?? `Gives the agent ${name} a task and returns its answer.`,
@@ -19,7 +19,7 @@ export function agentTool(runtime: Runtime, { name, description, settings: given
     },
     async run(input, { conversationId, context, signal, emit }) {
       const { store, owner } = runtime
-      const settings = typeof given === 'function' ? await given() : given
+      const settings = typeof agentSettings === 'function' ? await agentSettings() : agentSettings
       const { id } = await store.createConversation(owner, {
         settings: settingsToStore(settings),
         labels: [subagentLabel(conversationId)],

@@ -24,21 +24,21 @@ export interface Beginning {
 export async function beginConversation(
   store: Store,
   owner: string,
-  given: RunSettings,
+  settings: RunSettings,
   { messages, transcript }: Beginning,
 ): Promise<{ id: string; settings: RunSettings }> {
   if (transcript !== undefined && messages) throw badInput('Give messages or a transcript, not both.')
-  if (transcript !== undefined) return importTranscript(store, owner, given, transcript)
+  if (transcript !== undefined) return importTranscript(store, owner, settings, transcript)
   if (messages) checkMessages(messages)
-  const { id } = await store.createConversation(owner, { settings: settingsToStore(given) })
+  const { id } = await store.createConversation(owner, { settings: settingsToStore(settings) })
   if (messages && messages.length > 0) {
     const entries = messages.map((message) => ({ message }))
     await store.appendAll(owner, id, entries)
   }
-  return { id, settings: given }
+  return { id, settings }
 }
 
-async function importTranscript(store: Store, owner: string, given: RunSettings, transcript: Json) {
+async function importTranscript(store: Store, owner: string, requested: RunSettings, transcript: Json) {
   const [{ readForeign }, { asImported }] = await Promise.all([
     import('../transfer/foreign.ts'),
     import('../transfer/as-imported.ts'),
@@ -49,7 +49,7 @@ async function importTranscript(store: Store, owner: string, given: RunSettings,
   }
   const { archive } = asImported(read)
   const { system } = archive.conversation.settings
-  const settings = { ...(typeof system === 'string' && { system }), ...given }
+  const settings = { ...(typeof system === 'string' && { system }), ...requested }
   const conversation = { ...archive.conversation, settings: settingsToStore(settings) }
   const { id } = await store.importConversation(owner, { ...archive, conversation })
   return { id, settings }

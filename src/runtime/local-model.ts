@@ -13,30 +13,30 @@ export interface LocalModel {
   capabilities: Partial<Capabilities>
 }
 
-/** The endpoint with what its server reports; the answer is cached in `known`. */
+/** The endpoint with what its server reports; the answer is cached. */
 export async function withLocalModel(
   endpoint: Endpoint,
   fetch: Fetch,
-  known: Map<string, LocalModel>,
+  cache: Map<string, LocalModel>,
 ): Promise<Endpoint> {
   const { describes } = endpoint.provider
   if (!describes) return endpoint
   const key = `${endpoint.baseUrl} ${endpoint.model}`
-  let found = known.get(key)
-  if (!found) {
+  let model = cache.get(key)
+  if (!model) {
     const answer = await ask(endpoint, fetch, describes)
     if (!answer) return endpoint
-    found = describes === 'props' ? fromProps(answer) : fromShow(answer)
-    known.set(key, found)
+    model = describes === 'props' ? fromProps(answer) : fromShow(answer)
+    cache.set(key, model)
   }
   const { contextWindow } = endpoint.capabilities
   const { separateCalls: _, oneCallPerTurn: __, ...others } = endpoint.quirks
   return {
     ...endpoint,
-    quirks: { ...others, ...found.quirks },
+    quirks: { ...others, ...model.quirks },
     capabilities: {
       ...endpoint.capabilities,
-      ...found.capabilities,
+      ...model.capabilities,
       // The user's settings take precedence.
       ...(contextWindow !== undefined && { contextWindow }),
     },
@@ -60,7 +60,7 @@ export async function renderedPrompt(endpoint: Endpoint, body: JsonObject, fetch
 }
 
 /** A running server answers at once. */
-const patienceMs = 2000
+const timeoutMs = 2000
 
 function ask(endpoint: Endpoint, fetch: Fetch, describes: 'props' | 'show'): Promise<JsonObject | undefined> {
   if (describes === 'show') return post(endpoint, fetch, '/api/show', { model: endpoint.model })
@@ -82,7 +82,7 @@ async function request(
       ...init,
       headers: { ...headers, 'content-type': 'application/json' },
       redirect: 'manual',
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const answer = response.status === 200 ? (JSON.parse(await response.text()) as Json) : undefined
     return isObject(answer) ? answer : undefined
@@ -108,22 +108,22 @@ function fromProps(props: JsonObject): LocalModel {
 /**
  * Requested if a model of Ollama sets none: the server's own default may be as low as 4,096 tokens (checked 2026-11).
  */
-const usualWindow = 16_384
+const defaultWindow = 16_384
 
 /** Ollama. Its templates are in Go's template language, so most of them resemble no known one. */
 function fromShow(shown: JsonObject): LocalModel {
-  const can = Array.isArray(shown.capabilities) ? shown.capabilities : undefined
+  const capabilities = Array.isArray(shown.capabilities) ? shown.capabilities : undefined
   const parameters = typeof shown.parameters === 'string' ? shown.parameters : ''
   // A model of Ollama's cloud has its whole window.
-  const usual = typeof shown.remote_host === 'string' ? Infinity : usualWindow
+  const mostTokens = typeof shown.remote_host === 'string' ? Infinity : defaultWindow
   const set = countIn(Number(/^\s*num_ctx\s+(\d+)/m.exec(parameters)?.[1]))
   return {
     quirks: formFor(typeof shown.template === 'string' ? shown.template : '').form,
     capabilities: {
-      contextWindow: set ?? Math.min(usual, longest(shown.model_info) ?? usualWindow),
-      ...(can && { tools: can.includes('tools') }),
-      ...(can && !can.includes('vision') && { media: [], resultMedia: [] }),
-      ...(can && !can.includes('thinking') && { efforts: [] }),
+      contextWindow: set ?? Math.min(mostTokens, longest(shown.model_info) ?? defaultWindow),
+      ...(capabilities && { tools: capabilities.includes('tools') }),
+      ...(capabilities && !capabilities.includes('vision') && { media: [], resultMedia: [] }),
+      ...(capabilities && !capabilities.includes('thinking') && { efforts: [] }),
     },
   }
 }

@@ -1,5 +1,5 @@
-// The result of a provider's own compaction, as far as others can read it: OpenAI returns the user messages unchanged,
-// next to a summary that only it can read. Those become ordinary messages again; the rest is not changed.
+// OpenAI's own compaction returns the user messages next to a summary that only OpenAI can read. The user messages become
+// ordinary messages again, so that other providers can read them.
 
 import type { Message, UserMessage } from '../core/message.ts'
 import { readTranscript } from '../transcripts/index.ts'
@@ -8,15 +8,15 @@ const format = 'openai-responses'
 const kind = `${format}/message`
 
 export function portableMessages(messages: readonly Message[]): Message[] {
-  return messages.flatMap((message) => (message.role === 'user' ? readable(message) : [message]))
+  return messages.flatMap((message) => (message.role === 'user' ? portable(message) : [message]))
 }
 
-function readable(message: UserMessage): Message[] {
+function portable(message: UserMessage): Message[] {
   const out: Message[] = []
-  let rest: UserMessage['parts'] = []
+  let others: UserMessage['parts'] = []
   for (const part of message.parts) {
     if (part.type !== 'opaque' || part.kind !== kind || part.data === undefined) {
-      rest.push(part)
+      others.push(part)
       continue
     }
     flush()
@@ -26,7 +26,7 @@ function readable(message: UserMessage): Message[] {
   return out
 
   function flush(): void {
-    if (rest.length > 0) out.push({ ...message, parts: rest })
-    rest = []
+    if (others.length > 0) out.push({ ...message, parts: others })
+    others = []
   }
 }

@@ -60,17 +60,17 @@ export interface Replayed {
   failure?: Failure
 }
 
-/** What is needed from some wires. */
+/** The functions of the package that need only wires. */
 export interface WireFunctions {
   prepare(input: PrepareInput): Prepared
   replay(protocolId: string, text: string, options?: { origin?: Partial<Origin> }): Replayed
   refuse(protocolId: string, body: Json, profile?: Profile): Issue[]
 }
 
-/** `wireOf` throws for an unknown wire. `usual`: the default wire. */
-export function wireFunctions(wireOf: (id: string) => Wire, usual?: string): WireFunctions {
+/** `wireOf` throws for an unknown wire. `defaultWire` is used if the input names none. */
+export function wireFunctions(wireOf: (id: string) => Wire, defaultWire?: string): WireFunctions {
   return {
-    prepare: (input) => prepareWith(wireOf, usual === undefined ? input : { protocol: usual, ...input }),
+    prepare: (input) => prepareWith(wireOf, defaultWire === undefined ? input : { protocol: defaultWire, ...input }),
     replay(protocolId, text, options = {}) {
       const protocol = wireOf(protocolId)
       const origin: Origin = { protocol: protocolId, provider: '', model: '', ...options.origin }

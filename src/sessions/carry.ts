@@ -1,6 +1,7 @@
 // One session written for another agent: as a stream of text, so that a large session is never completely in memory.
 // The same session, target and folder give the same text.
 
+import { shortTitle } from '../core/title.ts'
 import { createHash, hash } from 'node:crypto'
 import { estimateTokens } from '../context/count.ts'
 import type { Note } from '../core/context.ts'
@@ -53,7 +54,7 @@ export function newSession(source: SessionSource, target: SessionFormat, options
 function firstWords(source: SessionSource): string | undefined {
   for (const { message } of source.messages()) {
     const text = message.role === 'user' ? textOf(message.parts).trim() : ''
-    if (text !== '' && !isWrapped(text)) return text.split('\n', 1)[0]?.slice(0, 80).toWellFormed()
+    if (text !== '' && !isWrapped(text)) return shortTitle(text.split('\n', 1)[0] ?? '')
   }
   return undefined
 }

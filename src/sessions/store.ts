@@ -1,6 +1,7 @@
 // Sessions of agents in our own store, and conversations of the store as sessions. Lines of an agent stay with the
 // messages that were read from them, so that they return to the same agent unchanged, thinking included.
 
+import { shortTitle } from '../core/title.ts'
 import { badInput } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import type { Conversation, Entry } from '../core/log.ts'
@@ -27,7 +28,7 @@ export function sessionArchive(source: SessionSource, now: string): ReadArchive 
     if (known !== undefined && known > at) at = known
     return { ...entry, at }
   })
-  const title = head.title === undefined ? {} : { title: head.title.slice(0, 80).toWellFormed() }
+  const title = head.title === undefined ? {} : { title: shortTitle(head.title) }
   const createdAt = head.startedAt ?? conversation.createdAt
   return {
     ...read,

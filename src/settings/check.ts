@@ -1,7 +1,7 @@
 // Validation of settings from code, as for files: a JavaScript caller with a mistyped key gets the same error message.
 
 import { badInput } from '../core/error.ts'
-import { problemsWith, under, type SettingProblem } from './problems.ts'
+import { problemsWith, atKey, type SettingProblem } from './problems.ts'
 import { instance, listOf, name, object, text, type Rule } from './rule.ts'
 import {
   connectionFields,
@@ -23,7 +23,7 @@ export function lineOf({ path, says }: SettingProblem): string {
 function check(rule: Rule, value: unknown, at?: string): void {
   const problems = problemsWith(rule, value)
   if (problems.length === 0) return
-  throw badInput(problems.map((problem) => lineOf(at === undefined ? problem : under(at, problem))).join('\n'))
+  throw badInput(problems.map((problem) => lineOf(at === undefined ? problem : atKey(at, problem))).join('\n'))
 }
 
 export function checkPolicy(policy: unknown): void {
@@ -34,8 +34,8 @@ export function checkOptions(options: unknown): void {
   check(optionsRule, options, 'options')
 }
 
-const wholeRun: Rule = object(runFields, ['model'])
-const partOfRun: Rule = object(runFields)
+const runSettingsRule: Rule = object(runFields, ['model'])
+const runChangesRule: Rule = object(runFields)
 
 /** Throws unless the argument of a function is an object, with an example of what it takes. */
 export function checkArgument(value: unknown, example: string): void {
@@ -60,33 +60,33 @@ interface Named {
   name: string
 }
 
-interface Offered {
+interface NamedSettings {
   tools?: readonly Named[]
   handoffs?: readonly Named[]
 }
 
 /** What `start` and `open` take. */
-export function checkRunSettings(settings: Offered): void {
-  check(wholeRun, settings)
+export function checkRunSettings(settings: NamedSettings): void {
+  check(runSettingsRule, settings)
   checkNames(settings)
 }
 
 /** What `send` and the other methods of a conversation take: any part of it. */
-export function checkRunChanges(changes: Offered): void {
+export function checkRunChanges(changes: NamedSettings): void {
   checkArgument(changes, "{ model: 'anthropic' }")
-  check(partOfRun, changes)
+  check(runChangesRule, changes)
   checkNames(changes)
 }
 
-function checkNames({ tools = [], handoffs = [] }: Offered): void {
-  const [tool, agent] = [nameTwice(tools), nameTwice(handoffs)]
+function checkNames({ tools = [], handoffs = [] }: NamedSettings): void {
+  const [tool, agent] = [duplicateName(tools), duplicateName(handoffs)]
   if (tool !== undefined) throw badInput(`tools: there are two tools named ${tool}`)
   if (agent !== undefined) throw badInput(`handoffs: there are two agents named ${agent}`)
 }
 
-function nameTwice(all: readonly Named[]): string | undefined {
-  const names = all.map((one) => one.name)
-  return names.find((one, index) => names.indexOf(one) < index)
+function duplicateName(all: readonly Named[]): string | undefined {
+  const names = all.map(({ name }) => name)
+  return names.find((name, index) => names.indexOf(name) < index)
 }
 
 const connection: Rule = object(connectionFields)

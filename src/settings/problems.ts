@@ -32,7 +32,7 @@ const none: readonly SettingProblem[] = []
 function problemsOfList(rule: Rule, value: readonly unknown[]): readonly SettingProblem[] {
   const found = [...saying(lengthOf(rule, value))]
   for (const [index, item] of value.entries()) {
-    if (rule.items) for (const problem of problemsWith(rule.items, item)) found.push(under(index, problem))
+    if (rule.items) for (const problem of problemsWith(rule.items, item)) found.push(atKey(index, problem))
   }
   return found
 }
@@ -43,12 +43,12 @@ function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>):
   const found: SettingProblem[] = []
   for (const [key, known] of Object.entries(properties)) {
     if (value[key] === undefined && !required.includes(key)) continue
-    for (const problem of problemsWith(known, value[key])) found.push(under(key, problem))
+    for (const problem of problemsWith(known, value[key])) found.push(atKey(key, problem))
   }
   for (const key of Object.keys(value)) {
     if (others === true || Object.hasOwn(properties, key) || value[key] === undefined) continue
     if (typeof others !== 'object') found.push({ path: [key], says: unknownKey(key, Object.keys(properties)) })
-    else for (const problem of problemsWith(others, value[key])) found.push(under(key, problem))
+    else for (const problem of problemsWith(others, value[key])) found.push(atKey(key, problem))
   }
   return found
 }
@@ -71,7 +71,7 @@ function otherKind(says: string): SettingProblem[] {
   return [{ path: [], says, otherKind: true }]
 }
 
-export function under(key: string | number, problem: SettingProblem): SettingProblem {
+export function atKey(key: string | number, problem: SettingProblem): SettingProblem {
   return { ...problem, path: [key, ...problem.path] }
 }
 

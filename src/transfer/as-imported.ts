@@ -70,10 +70,10 @@ const allowed: Record<string, (value: Json) => Json | undefined> = {
   maxSteps: (value) => (typeof value === 'number' ? value : undefined),
 }
 
-function importedSettings(given: JsonObject): { settings: JsonObject; dropped: Note[] } {
+function importedSettings(original: JsonObject): { settings: JsonObject; dropped: Note[] } {
   const settings: JsonObject = {}
   const dropped: Note[] = []
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(original)) {
     if (value === undefined) continue
     const read = Object.hasOwn(allowed, name) ? allowed[name]?.(value) : undefined
     if (read !== undefined) settings[name] = read
@@ -116,12 +116,12 @@ function withoutOpenCalls(archive: Archive): Archive {
     const open = end ? openCalls(end, byId) : []
     if (end && open.length > 0) answers.set(id, answerAfter(end, open))
   }
-  const moved = (id: string): string => answers.get(id)?.id ?? id
+  const endOf = (id: string): string => answers.get(id)?.id ?? id
   const { head } = conversation
   return {
     ...archive,
-    conversation: { ...conversation, head: head === null ? null : moved(head) },
-    branches: branches.map(({ name, entryId }) => ({ name, entryId: moved(entryId) })),
+    conversation: { ...conversation, head: head === null ? null : endOf(head) },
+    branches: branches.map(({ name, entryId }) => ({ name, entryId: endOf(entryId) })),
     entries: [...entries, ...answers.values()],
     toolRuns: finishedRuns(archive),
   }
@@ -129,12 +129,12 @@ function withoutOpenCalls(archive: Archive): Archive {
 
 function answerAfter(end: ArchivedEntry, calls: readonly ToolCallPart[]): ArchivedEntry {
   const parts = calls.map(({ callId, name }) => {
-    const words = `It was asked for elsewhere, so ${name} was not run here.`
+    const text = `It was asked for elsewhere, so ${name} was not run here.`
     return {
       type: 'tool-result' as const,
       callId,
       name,
-      output: [{ type: 'text' as const, text: words }],
+      output: [{ type: 'text' as const, text }],
       failed: true,
     }
   })

@@ -4,7 +4,8 @@
 import { badInput } from '../core/error.ts'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { textOf, type Message } from '../core/message.ts'
+import type { Message } from '../core/message.ts'
+import { shortTitle, titleOf } from '../core/title.ts'
 import type { Archive, ArchivedEntry } from '../store/archive.ts'
 import { uuidv7 } from '../store/ids.ts'
 import { readTranscript } from '../transcripts/index.ts'
@@ -18,11 +19,11 @@ export function readForeign(
   progress: (share: number) => void = () => {},
 ): ReadArchive[] {
   const many = conversationsIn(json)
-  return (many ?? [json]).flatMap((one, i, all) => {
+  return (many ?? [json]).flatMap((conversation, i, all) => {
     progress(i / all.length)
     // An export also contains empty conversations.
-    if (many && isEmpty(one)) return []
-    return [readOne(one, format, now)]
+    if (many && isEmpty(conversation)) return []
+    return [readConversation(conversation, format, now)]
   })
 }
 
@@ -30,7 +31,7 @@ export function readForeign(
 function conversationsIn(json: Json): Json[] | undefined {
   const list = isObject(json) && Array.isArray(json['conversations']) ? json['conversations'] : json
   if (!Array.isArray(list) || list.length === 0) return undefined
-  return list.every((one) => isObject(one) && (isObject(one['mapping']) || Array.isArray(one['chat_messages'])))
+  return list.every((item) => isObject(item) && (isObject(item['mapping']) || Array.isArray(item['chat_messages'])))
     ? list
     : undefined
 }
@@ -42,18 +43,18 @@ function isEmpty(json: Json): boolean {
   return Array.isArray(messages) && messages.length === 0
 }
 
-function readOne(json: Json, format: string | undefined, now: string): ReadArchive {
+function readConversation(json: Json, format: string | undefined, now: string): ReadArchive {
   const { messages, system, notes } = readTranscript(json, format === undefined ? {} : { format })
   const branches = isObject(json) && isObject(json['mapping']) ? otherBranches(json, json['mapping']) : []
   const at = timeIn(json, ['update_time', 'updated_at']) ?? now
   const entries = new Map<string, ArchivedEntry>()
-  const head = place(entries, messages, at)
-  for (const branch of branches) place(entries, branch.map(withoutSource), at)
+  const head = addPath(entries, messages, at)
+  for (const branch of branches) addPath(entries, branch.map(withoutSource), at)
   if (entries.size > mostEntries) throw badInput(`Conversations are limited to ${mostEntries} messages.`)
   const archive: Archive = {
     conversation: {
       id: uuidv7(),
-      ...titleOf(json, messages),
+      ...titleIn(json, messages),
       labels: [],
       settings: system && system.length > 0 ? { system: system.map((part) => part.text).join('\n') } : {},
       createdAt: timeIn(json, ['create_time', 'created_at']) ?? at,
@@ -68,8 +69,8 @@ function readOne(json: Json, format: string | undefined, now: string): ReadArchi
   return { archive, notes: branches.length > 0 ? notes.filter((note) => !isAboutBranches(note)) : notes }
 }
 
-/** Messages with a common beginning share it. Returns the last entry. */
-function place(entries: Map<string, ArchivedEntry>, messages: readonly Message[], at: string): string | null {
+/** Adds messages to the tree, after the beginning that they share with earlier ones. Returns the last entry. */
+function addPath(entries: Map<string, ArchivedEntry>, messages: readonly Message[], at: string): string | null {
   let parentId: string | null = null
   for (const message of messages) {
     const key: string = `${parentId} ${JSON.stringify(withoutSource(message))}`
@@ -84,8 +85,8 @@ function place(entries: Map<string, ArchivedEntry>, messages: readonly Message[]
 }
 
 function withoutSource<M extends Message>(message: M): M {
-  const { source: _, ...rest } = message
-  return rest as M
+  const { source: _, ...others } = message
+  return others as M
 }
 
 /** The paths to all leaves of the tree except the current one. */
@@ -107,16 +108,11 @@ function isAboutBranches({ what }: Note): boolean {
   return what.includes('of other branches')
 }
 
-function titleOf(json: Json, messages: readonly Message[]): { title?: string } {
-  const given = isObject(json) ? (json['title'] ?? json['name']) : undefined
+function titleIn(json: Json, messages: readonly Message[]): { title?: string } {
+  const name = isObject(json) ? (json['title'] ?? json['name']) : undefined
   const first = messages.find((message) => message.role === 'user')
-  const title =
-    typeof given === 'string' && given !== ''
-      ? given
-      : textOf(first?.parts ?? [])
-          .trim()
-          .split('\n', 1)[0]
-  return title ? { title: title.slice(0, 80).toWellFormed() } : {}
+  const title = typeof name === 'string' && name !== '' ? shortTitle(name) : first ? titleOf(first) : ''
+  return title ? { title } : {}
 }
 
 /** Seconds since 1970, or a time as text. */

@@ -1,31 +1,31 @@
-// A second copy of a conversation in the same store needs new ids. Call ids stay: they are only used inside of it.
+// Gives a conversation new ids, for a second copy in the same store. Call ids stay: they are only used inside it.
 
 import type { Archive } from '../store/archive.ts'
 import { uuidv7 } from '../store/ids.ts'
 
 export function withNewIds(archive: Archive): Archive {
-  const entries = new Map(archive.entries.map(({ id }) => [id, uuidv7()]))
-  const entry = (id: string): string => entries.get(id) ?? id
+  const newIds = new Map(archive.entries.map(({ id }) => [id, uuidv7()]))
+  const newId = (id: string): string => newIds.get(id) ?? id
   const { head } = archive.conversation
   return {
-    conversation: { ...archive.conversation, id: uuidv7(), head: head === null ? null : entry(head) },
-    branches: archive.branches.map(({ name, entryId }) => ({ name, entryId: entry(entryId) })),
-    entries: archive.entries.map((one) => ({
-      ...one,
-      id: entry(one.id),
-      parentId: one.parentId === null ? null : entry(one.parentId),
+    conversation: { ...archive.conversation, id: uuidv7(), head: head === null ? null : newId(head) },
+    branches: archive.branches.map(({ name, entryId }) => ({ name, entryId: newId(entryId) })),
+    entries: archive.entries.map((entry) => ({
+      ...entry,
+      id: newId(entry.id),
+      parentId: entry.parentId === null ? null : newId(entry.parentId),
     })),
-    exchanges: archive.exchanges.map((one) => ({
-      ...one,
+    exchanges: archive.exchanges.map((exchange) => ({
+      ...exchange,
       id: uuidv7(),
-      basedOn: entry(one.basedOn),
-      ...(one.replyEntryId !== undefined && { replyEntryId: entry(one.replyEntryId) }),
+      basedOn: newId(exchange.basedOn),
+      ...(exchange.replyEntryId !== undefined && { replyEntryId: newId(exchange.replyEntryId) }),
     })),
     toolRuns: archive.toolRuns.map((run) => ({
       ...run,
-      entryId: entry(run.entryId),
-      ...(run.resultEntryId !== undefined && { resultEntryId: entry(run.resultEntryId) }),
+      entryId: newId(run.entryId),
+      ...(run.resultEntryId !== undefined && { resultEntryId: newId(run.resultEntryId) }),
     })),
-    overlays: archive.overlays.map((overlay) => ({ ...overlay, id: uuidv7(), entryId: entry(overlay.entryId) })),
+    overlays: archive.overlays.map((overlay) => ({ ...overlay, id: uuidv7(), entryId: newId(overlay.entryId) })),
   }
 }

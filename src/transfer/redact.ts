@@ -1,5 +1,5 @@
-// For sharing: removes what looks like a secret or a personal address from every text. By shape, so that it finds
-// unexpected ones; the result must still be reviewed.
+// Removes what looks like a secret or a personal address from every text of an export, by its shape. The result must
+// still be reviewed.
 
 import type { Json } from '../core/json.ts'
 import { redactText } from '../transport/redact.ts'
@@ -41,7 +41,7 @@ const shapes: [RegExp, string][] = [
 ]
 
 function clean(text: string, secrets: readonly string[]): string {
-  let known = redactText(text, secrets)
-  for (const [shape, instead] of shapes) known = known.replaceAll(shape, instead)
-  return known
+  let redacted = redactText(text, secrets)
+  for (const [shape, replacement] of shapes) redacted = redacted.replaceAll(shape, replacement)
+  return redacted
 }

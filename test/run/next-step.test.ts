@@ -7,7 +7,7 @@ import { outcomeOf } from '../../src/run/log/close-interrupted.ts'
 import { outcomeOfFailure, outcomeOfReply } from '../../src/run/loop.ts'
 import { nextStep } from '../../src/run/next-step.ts'
 import { setTitle } from '../../src/run/start-run.ts'
-import { titleOf } from '../../src/run/title.ts'
+import { titleOf } from '../../src/core/title.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { calls, entriesOf, onePixel, reply, result, user } from '../histories.ts'
 

@@ -2,7 +2,7 @@
 // of the user, before the question.
 
 import type { Message } from '../../core/message.ts'
-import { titleOf } from '../../run/title.ts'
+import { titleOf } from '../../core/title.ts'
 
 /** Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file (checked 2026-11). */
 const context = /^\s*(?:<[a-z][\w-]*>|# AGENTS\.md)/i

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import { answerApproval, waitingApprovals, type Approval } from '../../run/tools/approval.ts'
 import { grantTool, type GrantedTool } from '../../run/tools/grants.ts'
-import { titleOf } from '../../run/title.ts'
+import { titleOf } from '../../core/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
