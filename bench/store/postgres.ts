@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { filteredDocuments } from '../../src/store/search/filter-words.ts'
+import { filteredDocuments, searchableOf } from '../../src/store/search/filter-words.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import { wordVectors } from '../../src/store/postgres/vectors.ts'
 import { prepareEntry } from '../../src/store/new-entry.ts'
@@ -92,7 +92,7 @@ async function insert(client: pg.Client, first: number, batch: readonly Archived
     }),
   )
   const documents = entries.flatMap(({ n, c, conversation, message }) =>
-    filteredDocuments(owner, conversation, message).map(({ text, filters }, i) => ({
+    filteredDocuments(owner, conversation, searchableOf(message)).map(({ text, filters }, i) => ({
       n: n * maxDocuments + i,
       c,
       text,
