@@ -90,6 +90,15 @@ describe('keys', () => {
 })
 
 describe('errors', () => {
+  test('a body that is not JSON is an error of the request, not of the API', async (t) => {
+    const { url } = await clients(t)
+    const answer = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{}' })
+    const { error } = (await answer.json()) as { error: { type: string; message: string } }
+    assert.equal(answer.status, 415)
+    assert.equal(error.type, 'invalid_request_error')
+    assert.match(error.message, /content-type: application\/json/)
+  })
+
   test('an unknown model is not found', async (t) => {
     const { openai, anthropic, google } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model: 'nothing', messages: said }), {

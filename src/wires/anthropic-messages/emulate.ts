@@ -31,7 +31,7 @@ export function errorBody(issue: Issue): Json {
   return {
     type: 'error',
     error: {
-      type: issue.type ?? errorTypes[issue.status] ?? 'api_error',
+      type: issue.type ?? errorTypes[issue.status] ?? (issue.status < 500 ? 'invalid_request_error' : 'api_error'),
       message: issue.message,
       ...(issue.code && { details: { error_code: issue.code } }),
     },
@@ -39,6 +39,7 @@ export function errorBody(issue: Issue): Json {
   }
 }
 
+/** Other statuses of the client's fault are `invalid_request_error` too, as the API documents (2026-11). */
 const errorTypes: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
