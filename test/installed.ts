@@ -1,13 +1,21 @@
 // The package as a user has it: packed, and installed in a folder far from here. The whole suite installs it once, and
 // starts its command; a file that is run alone starts the command of the clone, and installs the package if it has to.
 
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { installPacked } from '../scripts/install-packed.ts'
 
 export const installedVariable = 'SYNAPSE_TEST_INSTALLED'
 
 const shared = process.env[installedVariable]
+
+/** A file that is there once the package is complete. */
+export const completeIn = (folder: string): string => join(folder, 'complete')
+
+export async function whenInstalled(): Promise<void> {
+  while (shared !== undefined && !existsSync(completeIn(shared))) await setTimeout(50)
+}
 
 export const bin = join(
   shared === undefined ? join(import.meta.dirname, '..') : join(shared, 'node_modules', 'synapse'),

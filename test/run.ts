@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { buildWeb } from '../scripts/build-web.ts'
 import { compileCache } from './compile-cache.ts'
-import { installedVariable } from './installed.ts'
+import { completeIn, installedVariable } from './installed.ts'
+import { makeMemoryFolder } from './memory-folder.ts'
 import { setUp } from './set-up.ts'
 import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from './store/postgres-server.ts'
 
@@ -18,13 +19,13 @@ const others = 'others'
 
 /** Each in a process of its own, those that take longest first, so that no core is idle at the end. */
 const longest = [
-  others,
   'web',
-  'server',
   'store',
+  'server',
+  'crash',
+  others,
   'run',
   'cli',
-  'crash',
   'doors',
   'package',
   'trust',
@@ -39,8 +40,26 @@ const longest = [
   'validators',
 ]
 
-/** They often wait, for a browser, a database or a limit of time: four keep two cores busy. */
-const processes = 4
+/** They do not need the package, and begin while it is installed. */
+const withoutPackage = new Set([
+  'store',
+  'crash',
+  'run',
+  'wire',
+  'properties',
+  'mcp',
+  'emulator',
+  'replay',
+  'limits',
+  'bench',
+  'validators',
+])
+
+/** They test what happens to files when a process or a disk fails: theirs are on the disk. */
+const onDisk = new Set(['store', 'crash'])
+
+/** They often wait, for a browser, a database or a limit of time: six keep two cores busy. */
+const processes = 6
 
 const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2).filter((argument) => argument !== '--all')
@@ -51,7 +70,9 @@ setUp()
 removeLeftServers()
 const compiled = files.length > 0 ? compileSources() : undefined
 await buildWeb()
-const [postgres, installed] = await Promise.all([openPostgres(), files.length > 0 ? install() : undefined, compiled])
+const [postgres] = await Promise.all([openPostgres(), compiled])
+const memory = files.length > 0 ? makeMemoryFolder() : undefined
+const installed = files.length > 0 ? mkdtempSync(join(tmpdir(), 'synapse-installed-')) : undefined
 // The limit holds for a folder as for a test: on a machine with ten times the work of its cores one takes ten minutes.
 const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, '--test-timeout=1800000']
 const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], {
@@ -60,15 +81,19 @@ const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], 
   env: {
     ...process.env,
     NODE_COMPILE_CACHE: compileCache,
+    ...(memory !== undefined && { TMPDIR: memory }),
     ...(all && { SYNAPSE_TEST: 'all' }),
     ...(installed !== undefined && { [installedVariable]: installed }),
     ...(postgres && { [sharedPostgres.url]: postgres.url, [sharedPostgres.files]: postgres.files }),
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
+const ended = new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
+if (installed !== undefined) await install(installed)
+const code = await ended
 await postgres?.close()
-if (installed !== undefined) rmSync(installed, { recursive: true, force: true })
+for (const folder of [installed, memory])
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 process.exitCode = code
 
 /**
@@ -82,16 +107,24 @@ function everyFile(): string[] {
     return file.endsWith('.all.test.ts') ? file : longest.includes(folder) ? folder : others
   })
   const place = (group: string) => (longest.includes(group) ? longest.indexOf(group) : longest.length)
+  const waiting = join(import.meta.dirname, 'installed.ts')
   const folder = join(root, 'node_modules', '.cache', 'tests-together')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   return [...groups]
     .toSorted(([a], [b]) => place(a) - place(b))
     .map(([group, files], i) => {
-      const name = `${String(i).padStart(3, '0')}-${group.replaceAll(/\W+/g, '-')}.test.mjs`
+      const name = `${String(i).padStart(3, '0')}-${group.replaceAll(/\W+/g, '-')}`
       const imports = files.map((file) => `import ${JSON.stringify(join(root, file))}\n`)
-      writeFileSync(join(folder, name), imports.join(''))
-      return join(folder, name)
+      writeFileSync(join(folder, `${name}.mjs`), imports.join(''))
+      const lines = [
+        ...(onDisk.has(group) ? [`process.env['TMPDIR'] = ${JSON.stringify(tmpdir())}`] : []),
+        ...(withoutPackage.has(group) ? [] : [`await (await import(${JSON.stringify(waiting)})).whenInstalled()`]),
+        `await import('./${name}.mjs')`,
+      ]
+      const first = join(folder, `${name}.test.mjs`)
+      writeFileSync(first, lines.join('\n'))
+      return first
     })
 }
 
@@ -99,10 +132,15 @@ async function compileSources(): Promise<void> {
   await script('test/compile-sources.ts')
 }
 
-async function install(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'synapse-installed-'))
-  await script('scripts/install-packed.ts', folder)
-  return folder
+/** The tests that need it wait for it. */
+async function install(folder: string): Promise<void> {
+  try {
+    await script('scripts/install-packed.ts', folder)
+    writeFileSync(completeIn(folder), '')
+  } catch (error) {
+    console.error(error)
+    child.kill()
+  }
 }
 
 async function script(file: string, ...args: string[]): Promise<void> {
