@@ -107,7 +107,7 @@ function everyFile(): string[] {
     return file.endsWith('.all.test.ts') ? file : longest.includes(folder) ? folder : others
   })
   const place = (group: string) => (longest.includes(group) ? longest.indexOf(group) : longest.length)
-  const waiting = join(import.meta.dirname, 'installed.ts')
+  const here = (file: string) => JSON.stringify(join(import.meta.dirname, file))
   const folder = join(root, 'node_modules', '.cache', 'tests-together')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -118,8 +118,9 @@ function everyFile(): string[] {
       const imports = files.map((file) => `import ${JSON.stringify(join(root, file))}\n`)
       writeFileSync(join(folder, `${name}.mjs`), imports.join(''))
       const lines = [
+        `await import(${here('without-promise-hooks.ts')})`,
         ...(onDisk.has(group) ? [`process.env['TMPDIR'] = ${JSON.stringify(tmpdir())}`] : []),
-        ...(withoutPackage.has(group) ? [] : [`await (await import(${JSON.stringify(waiting)})).whenInstalled()`]),
+        ...(withoutPackage.has(group) ? [] : [`await (await import(${here('installed.ts')})).whenInstalled()`]),
         `await import('./${name}.mjs')`,
       ]
       const first = join(folder, `${name}.test.mjs`)
