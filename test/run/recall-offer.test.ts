@@ -84,6 +84,18 @@ test('with tools and a long system prompt it is offered from the start, so that 
   assert.deepEqual(toolNames(bodies()[0]), ['read', 'long', 'recall'])
 })
 
+test('without tools it is not offered, however long the system prompt is', async () => {
+  const emulator = createEmulator()
+  const synapse = await openSynapse({ offline: emulator, env: {} })
+  const chat = await synapse.start({
+    model: 'anthropic/claude-opus-5',
+    policy: { preset: 'economy' },
+    system: 'Mind every rule of the manual. '.repeat(400),
+  })
+  await chat.send('Hello.').ended
+  assert.deepEqual(toolNames(emulator.requests[0]?.body as JsonObject), [])
+})
+
 test('a result that was shown in part is read whole, page by page', async () => {
   const { chat, synapse } = await chatWith({ preset: 'full' })
   await chat.send('use the tool long with {}').ended

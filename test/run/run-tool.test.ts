@@ -80,6 +80,13 @@ describe('a tool that runs', () => {
     assert.equal((await run(() => 'x', { timeoutMs: Infinity })).text, 'x')
   })
 
+  test('is never stopped by a limit that is longer than any timer', async () => {
+    const slow = () => new Promise((resolve) => setTimeout(() => resolve('x'), 30))
+    for (const timeoutMs of [2 ** 31 - 1, 2 ** 31, Infinity]) {
+      assert.equal((await run(slow, { timeoutMs })).text, 'x', String(timeoutMs))
+    }
+  })
+
   test('elsewhere has its result whenever that is submitted, before or after it is awaited', async () => {
     const { runnable, submit } = externalTools()
     const own: Tool = { name: 'own', input: {}, run: () => 1 }

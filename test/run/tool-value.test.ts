@@ -21,6 +21,10 @@ const result = (output: ToolResultPart['output'], rest: Partial<ToolResultPart> 
 const noteOf = (cut: number, most: number) =>
   text(`[Note] ${cut} bytes of this result were not kept: ${most} bytes are kept of a result.`)
 
+function reject(error: unknown): never {
+  throw error
+}
+
 test('a result of exactly the limit is left as it is, one byte more is cut and counted', async () => {
   const whole = result([text('x'.repeat(10))], { value: 'y'.repeat(10) })
   assert.deepEqual(await limitResult(whole, 10), { part: whole, cut: 0 })
@@ -81,6 +85,8 @@ test('a value is shown as text, and a value that has no JSON is a failure', () =
     [undefined, /look returned nothing/],
     [() => 1, /look returned a function/],
     [1n, /cannot be written as JSON: .*BigInt/],
+    [{ toJSON: () => reject(new Error('locked')) }, /look returned something that cannot be written as JSON: locked$/],
+    [{ toJSON: () => reject('locked') }, /look returned something that cannot be written as JSON: locked$/],
   ] as const) {
     const { failed, output } = readValue('look', value)
     assert.equal(failed, true)
