@@ -14,6 +14,7 @@ import { commandTool } from '../../src/agents/built-in/run-command.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { newFolder } from '../config/folder.ts'
+import { ownTime } from '../own-time.ts'
 
 const signal = new AbortController().signal
 const call = { callId: 'c1', conversationId: 'k', owner: 'local', emit: () => {}, signal }
@@ -189,9 +190,9 @@ test('a command runs in the folder, without our keys, and ends with all that it 
     await run('run_command', { command: 'ls; echo key:$ANTHROPIC_API_KEY; exit 3' }),
     'a.txt\nkey:\n\n[exit code 3]',
   )
-  const began = performance.now()
+  const elapsed = ownTime(t)
   assert.match(await run('run_command', { command: 'sleep 60 & sleep 60', seconds: 1 }), /\[it was ended after 1 s\]/)
-  assert.ok(performance.now() - began < 20_000)
+  assert.ok(elapsed() < 20_000)
   assert.match(
     await run('run_command', { command: 'yes | head -c 300000' }),
     /\[\d+ more characters\]\n\[exit code 0\]$/,

@@ -155,8 +155,15 @@ test('a cost budget warns about models with an unknown price, any other budget d
   }
 })
 
-test('a run that takes too long is stopped, its tools are aborted, and no call is left open', async () => {
-  const hanging: Tool = { ...clock, run: () => new Promise(() => {}) }
+test('a run that takes too long is stopped, its tools are aborted, and no call is left open', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const hanging: Tool = {
+    ...clock,
+    run: () => {
+      t.mock.timers.tick(50)
+      return new Promise(() => {})
+    },
+  }
   const { end, chat } = await run({ tools: [hanging], guards: { timeoutMs: 50 } }, same(1))
   assert.equal(end?.outcome, 'stopped')
   assert.equal(end?.guard?.guard, 'time')
