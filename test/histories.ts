@@ -41,13 +41,15 @@ export function failure(callId: string, text: string, name = 'tool'): ToolMessag
   }
 }
 
+export const onePixelBase64 =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+
+export const onePixelUrl = `data:image/png;base64,${onePixelBase64}`
+
 export const onePixel: MediaPart = {
   type: 'media',
   mediaType: 'image/png',
-  data: {
-    kind: 'base64',
-    base64: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  },
+  data: { kind: 'base64', base64: onePixelBase64 },
 }
 
 /** "What time is it?" with one tool call: the smallest conversation that every wire writes differently. */

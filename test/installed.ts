@@ -8,20 +8,18 @@ import { installPacked } from '../scripts/install-packed.ts'
 
 export const installedVariable = 'SYNAPSE_TEST_INSTALLED'
 
+const root = join(import.meta.dirname, '..')
 const shared = process.env[installedVariable]
 
 /** A file that is there once the package is complete. */
 export const completeIn = (folder: string): string => join(folder, 'complete')
 
 export async function whenInstalled(): Promise<void> {
-  while (shared !== undefined && !existsSync(completeIn(shared))) await setTimeout(50)
+  const complete = shared === undefined ? root : completeIn(shared)
+  while (!existsSync(complete)) await setTimeout(50)
 }
 
-export const bin = join(
-  shared === undefined ? join(import.meta.dirname, '..') : join(shared, 'node_modules', 'synapse'),
-  'bin',
-  'synapse.js',
-)
+export const bin = join(shared === undefined ? root : join(shared, 'node_modules', 'synapse'), 'bin', 'synapse.js')
 
 /** Installs the package in a folder where more can be installed beside it, and returns its path. */
 export function install(folder: string): string {

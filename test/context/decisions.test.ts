@@ -18,10 +18,9 @@ import {
 } from '../../src/context/decisions.ts'
 import { hasField } from '../../src/context/refused.ts'
 import { wholeView, type View } from '../../src/context/view.ts'
-import { call, reply, result, user } from '../histories.ts'
+import { reply, result, user } from '../histories.ts'
+import { turn } from './long-turns.ts'
 
-const long = 'and so on '.repeat(100)
-const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
 /** Turns at 1, 3 and 5; the second is too short to be worth folding. */
 const history = [user('q'), ...turn('a'), ...turn('b', 'short'), ...turn('c'), reply('x'), user('r')]
 const view = wholeView(history)

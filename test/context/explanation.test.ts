@@ -8,12 +8,9 @@ import { assemble } from '../../src/context/assemble.ts'
 import { estimateMessage } from '../../src/context/count.ts'
 import { explain } from '../../src/context/explain.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
-import { call, reply, result, user } from '../histories.ts'
+import { reply, result, user } from '../histories.ts'
 import { chatTarget } from './chat-target.ts'
-
-const long = 'and so on '.repeat(100)
-
-const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
+import { turn } from './long-turns.ts'
 
 describe('the explanation of a request', () => {
   const base = assemble({ history: [user('q'), reply('a'), user('r')], protocol: openaiChat, target: chatTarget })

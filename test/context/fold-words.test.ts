@@ -8,7 +8,7 @@ import { wholeView } from '../../src/context/view.ts'
 import type { FoldStyle } from '../../src/settings/policy.ts'
 import { call, calls, onePixel, reply, result, user } from '../histories.ts'
 import fc, { runs } from '../property.ts'
-import { long, turn } from './long-turns.ts'
+import { fileTurn, long } from './long-turns.ts'
 
 describe('the words of a fold', () => {
   /** What follows "with" in each fold, for turns folded at the given positions. */
@@ -20,7 +20,7 @@ describe('the words of a fold', () => {
       messages.map(({ message }) => /; with ([^"\\]+)/.exec(JSON.stringify(message))?.[1]).find(Boolean),
     )
   }
-  const about = (id: string, ...found: string[]) => turn(id, `${found.join(' ')} ${long}`)
+  const about = (id: string, ...found: string[]) => fileTurn(id, `${found.join(' ')} ${long}`)
 
   test('are those that appear nowhere else in what was visible then', () => {
     const history = [
@@ -40,7 +40,7 @@ describe('the words of a fold', () => {
     assert.deepEqual(words(history, [4]), ['own_a'])
     assert.deepEqual(words(history, [4, 5]), ['own_a', 'both_1 own_b'])
     assert.deepEqual(words(history, [5, 5]), ['both_1 own_a', 'own_b'])
-    const short = [user('q'), ...about('a', 'both_1', 'own_a'), ...turn('b', 'both_1'), user('r')]
+    const short = [user('q'), ...about('a', 'both_1', 'own_a'), ...fileTurn('b', 'both_1'), user('r')]
     assert.deepEqual(words(short, [5]), ['own_a'], 'a turn that is not worth folding stays')
   })
 

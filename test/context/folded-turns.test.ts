@@ -17,24 +17,24 @@ import {
 import { wholeView } from '../../src/context/view.ts'
 import type { FoldStyle } from '../../src/settings/policy.ts'
 import { call, failure, reply, result, user } from '../histories.ts'
-import { long, turn } from './long-turns.ts'
+import { fileTurn, long } from './long-turns.ts'
 
 describe('tool turns', () => {
   test('are found in any list, also after a longer and a shorter one with the same beginning', () => {
-    const history = [user('q'), ...turn('a'), reply('x'), ...turn('b'), user('r')]
+    const history = [user('q'), ...fileTurn('a'), reply('x'), ...fileTurn('b'), user('r')]
     const starts = (list: readonly Message[]) => findToolTurns(list).map(({ start, end }) => `${start}-${end}`)
     assert.deepEqual(starts(history.slice(0, 2)), ['1-2'], 'its result is still to come')
     assert.deepEqual(starts(history.slice(0, 3)), ['1-3'])
     assert.deepEqual(starts(history), ['1-3', '4-6'])
     assert.deepEqual(starts(history.slice(0, 4)), ['1-3'])
-    assert.deepEqual(starts([...history.slice(0, 3), result('a', 'more', 'read'), ...turn('c')]), ['1-4', '4-6'])
+    assert.deepEqual(starts([...history.slice(0, 3), result('a', 'more', 'read'), ...fileTurn('c')]), ['1-4', '4-6'])
     assert.deepEqual(starts([]), [])
     assert.deepEqual(starts([user('q'), reply('x')]), [])
     assert.equal(findToolTurns(history), findToolTurns(history))
   })
 
   test('that may be folded are all but the last, and never one whose results are new', () => {
-    const history = [...turn('a'), ...turn('b'), ...turn('c')]
+    const history = [...fileTurn('a'), ...fileTurn('b'), ...fileTurn('c')]
     const older = (list: Message[], keep: number) => olderTurns(list, findToolTurns(list), keep).length
     assert.deepEqual(
       [0, 1, 2, 3, 4].map((keep) => older(history, keep)),
@@ -48,7 +48,7 @@ describe('tool turns', () => {
   })
 
   test('save what they lose in tokens, for each style, and nothing where there is no reply', () => {
-    const [asked, answer] = turn('a', long, 'Let me look.') as [Message, Message]
+    const [asked, answer] = fileTurn('a', long, 'Let me look.') as [Message, Message]
     const list = [asked, answer]
     const whole = estimateMessage(asked) + estimateMessage(answer)
     const saving = (style: FoldStyle) => {
@@ -71,21 +71,21 @@ describe('tool turns', () => {
 
   test('are worth folding without counting all of their results, and save the same once they are counted', () => {
     for (const text of ['short', 'and so on '.repeat(30), long, 'x_1 '.repeat(5000)]) {
-      const list = turn('a', text, 'Let me look.')
-      const again = turn('a', text, 'Let me look.')
+      const list = fileTurn('a', text, 'Let me look.')
+      const again = fileTurn('a', text, 'Let me look.')
       const of = { start: 0, end: 2 }
       const saves = savingOf(again, of, 'stub')
       for (const enough of [0, leastSaving + 1, 1000]) {
         const counted = savingOf(list, { ...of }, 'stub', enough)
         assert.ok(counted >= Math.min(enough, saves) && counted <= saves, `${counted} of ${saves}, ${enough} wanted`)
       }
-      assert.equal(isWorthFolding(turn('a', text, 'Let me look.'), { ...of }, 'stub'), saves > leastSaving)
+      assert.equal(isWorthFolding(fileTurn('a', text, 'Let me look.'), { ...of }, 'stub'), saves > leastSaving)
       assert.equal(savingOf(list, { ...of }, 'stub'), saves)
     }
   })
 
   test('that are folded keep the order, the places and the sizes of all messages', () => {
-    const history = [user('q'), ...turn('a', long, 'Look.'), reply('x'), ...turn('b'), user('r')]
+    const history = [user('q'), ...fileTurn('a', long, 'Look.'), reply('x'), ...fileTurn('b'), user('r')]
     const view = wholeView(history, 10)
     const turns = findToolTurns(view.messages)
     const folded = (style: FoldStyle) => {
@@ -137,8 +137,8 @@ describe('tool turns', () => {
       user('q'),
       reply(...names.map((name, i) => call(`n${i}`, name))),
       ...names.map((name, i) => result(`n${i}`, long, name)),
-      ...turn('a'),
-      ...turn('b'),
+      ...fileTurn('a'),
+      ...fileTurn('b'),
       reply(call('c', 'read'), call('d', 'look')),
       result('c', long, 'read'),
       failure('d', long, 'look'),

@@ -5,8 +5,11 @@ import { call, reply, result } from '../histories.ts'
 
 export const long = 'and so on '.repeat(100)
 
-/** A reply with one call, after the given words, and the result. */
-export const turn = (id: string, text = long, ...words: string[]): Message[] => [
+/** One call without arguments, and its result. */
+export const turn = (id: string, text = long): Message[] => [reply(call(id, 'read')), result(id, text, 'read')]
+
+/** The same with a word in its arguments, after the given words. */
+export const fileTurn = (id: string, text = long, ...words: string[]): Message[] => [
   reply(...words, call(id, 'read', { path: `f_${id}` })),
   result(id, text, 'read'),
 ]

@@ -7,12 +7,9 @@ import type { Message } from '../../src/core/message.ts'
 import { assemble, estimateHead, type Assembled, type RequestDraft } from '../../src/context/assemble.ts'
 import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
-import { call, calls, reply, result, user } from '../histories.ts'
+import { calls, reply, user } from '../histories.ts'
 import { chatTarget } from './chat-target.ts'
-
-const long = 'and so on '.repeat(100)
-
-const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
+import { long, turn } from './long-turns.ts'
 
 describe('a request', () => {
   const made = (change: Partial<RequestDraft>): Assembled =>

@@ -8,11 +8,8 @@ import { estimateMessage } from '../../src/context/count.ts'
 import { noDecisions } from '../../src/context/decisions.ts'
 import { stepFolds, stepwise } from '../../src/context/steps.ts'
 import { wholeView } from '../../src/context/view.ts'
-import { call, reply, result, user } from '../histories.ts'
-
-const long = 'and so on '.repeat(100)
-
-const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
+import { reply, user } from '../histories.ts'
+import { turn } from './long-turns.ts'
 
 describe('steps', () => {
   const turns = (count: number) => [user('q'), ...Array.from({ length: count }, (_, i) => turn(`c${i}`)).flat()]

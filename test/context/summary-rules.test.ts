@@ -6,11 +6,8 @@ import type { Message } from '../../src/core/message.ts'
 import { estimateMessage, estimateTokens } from '../../src/context/count.ts'
 import { historyAsText, plainSummary, stretchEnd } from '../../src/context/summary.ts'
 import { wholeView } from '../../src/context/view.ts'
-import { call, onePixel, reply, result, user } from '../histories.ts'
-
-const long = 'and so on '.repeat(100)
-
-const turn = (id: string, text = long) => [reply(call(id, 'read')), result(id, text, 'read')]
+import { onePixel, reply, user } from '../histories.ts'
+import { turn } from './long-turns.ts'
 
 describe('a summary', () => {
   test('replaces as much as leaves both the number and the share of the newest, and something new', () => {

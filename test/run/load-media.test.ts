@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../src/store/memory.ts'
 import { entriesOf, onePixel, user } from '../histories.ts'
 
 test('a history without media is returned as it is, and one with media as another list of the same length', async () => {
-  const store = await openMemoryStore()
+  const store = openMemoryStore()
   const plain = entriesOf(user('Hi'), user('there'))
   assert.equal(await loadMedia(store, 'ada', plain), plain)
   const pictured = entriesOf(user('Look:', onePixel), user('there'))

@@ -6,7 +6,7 @@ import type { Json } from '../../src/core/json.ts'
 import type { Message, ToolMessage } from '../../src/core/message.ts'
 import { prepare, refuse } from '../../src/index.ts'
 import { messagesOf } from '../body.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import { call, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../histories.ts'
 
 const wires: Record<string, { provider: string; model: string }> = {
   'openai-chat': { provider: 'openai', model: 'gpt-4o' },
@@ -18,8 +18,7 @@ const wires: Record<string, { provider: string; model: string }> = {
   'ollama-chat': { provider: 'ollama', model: 'llama3.3' },
 }
 
-const pixel = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
-const pixelUrl = `data:image/png;base64,${pixel}`
+const pixelUrl = `data:image/png;base64,${onePixelBase64}`
 const shown: ToolMessage['parts'][number]['output'] = [{ type: 'text', text: 'here' }, onePixel]
 
 const failedAndFine = [
@@ -262,7 +261,7 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
           tool_use_id: 'toolu_gr5igr3g28NTuzyfHaR0k0gQ',
           content: [
             { type: 'text', text: 'here' },
-            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: onePixelBase64 } },
           ],
         },
       ],
@@ -287,7 +286,7 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
             id: 'call_gr5igr3g28NT',
             name: 'shot',
             response: { output: 'here' },
-            parts: [{ inlineData: { mimeType: 'image/png', data: pixel } }],
+            parts: [{ inlineData: { mimeType: 'image/png', data: onePixelBase64 } }],
           },
         },
       ],
@@ -303,7 +302,7 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
       name: 'shot',
       result: [
         { type: 'text', text: 'here' },
-        { type: 'image', mime_type: 'image/png', data: pixel },
+        { type: 'image', mime_type: 'image/png', data: onePixelBase64 },
       ],
     },
   ],
@@ -330,7 +329,7 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
       content: '',
       tool_calls: [{ id: 'call_gr5igr3g', function: { name: 'shot', arguments: {} } }],
     },
-    { role: 'tool', tool_name: 'shot', tool_call_id: 'call_gr5igr3g', content: 'here', images: [pixel] },
+    { role: 'tool', tool_name: 'shot', tool_call_id: 'call_gr5igr3g', content: 'here', images: [onePixelBase64] },
   ],
 })
 

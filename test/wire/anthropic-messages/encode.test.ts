@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message, Part, SystemMessage, ToolMessage } from '../../../src/core/message.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encode, ownReply, sent, texts } from './asking.ts'
 
 const clock = { name: 'clock', description: 'Tells the time', input: { type: 'object', properties: {} } }
@@ -66,7 +66,7 @@ test('a result says whether it failed, is never empty, and may hold images and d
     ],
     [[], '(no output)'],
     [[{ type: 'text', text: ' \n' }], '(no output)'],
-    [[onePixel], [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } }]],
+    [[onePixel], [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: onePixelBase64 } }]],
     [
       [{ type: 'text', text: 'see' }, pdf, { type: 'text', text: 'there' }],
       [
@@ -92,7 +92,6 @@ test('a result says whether it failed, is never empty, and may hold images and d
   ])
 })
 
-const pixel = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
 const pdf = {
   type: 'media' as const,
   mediaType: 'application/pdf',
@@ -126,10 +125,10 @@ test('user media: images, documents and plain text, by value, by URL and by file
   const base = { type: 'media' as const }
   const standIn = (text: string) => ({ type: 'text', text })
   const shown: [Part, unknown][] = [
-    [onePixel, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } }],
+    [onePixel, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: onePixelBase64 } }],
     [
-      { ...base, mediaType: 'image/jpeg', data: { kind: 'base64', base64: pixel } },
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
+      { ...base, mediaType: 'image/jpeg', data: { kind: 'base64', base64: onePixelBase64 } },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: onePixelBase64 } },
     ],
     [
       { ...base, mediaType: 'image/png', data: { kind: 'url', url: 'https://example.org/a' } },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readImage } from '../../../src/wires/shared/image-header.ts'
-import { onePixel } from '../../histories.ts'
+import { onePixelBase64 } from '../../histories.ts'
 
 const bytes = (...parts: (string | number[])[]): string =>
   Buffer.concat(
@@ -13,7 +13,7 @@ test('every image format shows its type and size', () => {
   const frame = [0xff, 0xc2, 0, 17, 8, 0x01, 0x2c, 0x02, 0x58, ...zeros(20)]
   const segment = (length: number) => [0xff, 0xe1, length >> 8, length & 0xff, ...zeros(length - 2)]
   const images: [string, string, number, number][] = [
-    [onePixel.data.kind === 'base64' ? onePixel.data.base64 : '', 'image/png', 1, 1],
+    [onePixelBase64, 'image/png', 1, 1],
     [bytes('GIF89a', [0x58, 0x02, 0x2c, 0x01], zeros(10)), 'image/gif', 600, 300],
     [bytes([0xff, 0xd8], frame), 'image/jpeg', 600, 300],
     [bytes([0xff, 0xd8], segment(60_000), segment(60_000), frame), 'image/jpeg', 600, 300],

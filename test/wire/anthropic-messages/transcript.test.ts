@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { callsOf, type Reply } from '../../../src/core/message.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { anthropicMessagesFormat as format } from '../../../src/wires/anthropic-messages/transcript.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const conversation: JsonObject[] = [
   { role: 'user', content: 'What time is it?' },
@@ -204,7 +204,7 @@ test('messages from elsewhere are written from their parts, all results of a tur
         role: 'user',
         content: [
           { type: 'text', text: 'two things' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: onePixelBase64 } },
         ],
       },
       {
@@ -225,8 +225,6 @@ test('messages from elsewhere are written from their parts, all results of a tur
     ],
   )
 })
-
-const pixel = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
 
 function idOf(callId: string): string {
   const messages = [user('x'), reply(call(callId, 'f'))]

@@ -4,10 +4,9 @@ import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/settings/options.ts'
 import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
-import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, calls, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { chunk, contentsOf, decoded, native, sent, type Asking } from './target.ts'
 
-const pixel = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
 /** The ids that c1 and c2 have on this wire: hashed, so they never change. */
 const id1 = 'call_mYNgtxIxXlhy'
 const id2 = 'call_wa4jcIDv5AJ4'
@@ -58,7 +57,9 @@ const rows: Row[] = [
   {
     shape: 'an image given as data',
     history: [user('Look', onePixel)],
-    contents: [{ role: 'user', parts: [{ text: 'Look' }, { inlineData: { mimeType: 'image/png', data: pixel } }] }],
+    contents: [
+      { role: 'user', parts: [{ text: 'Look' }, { inlineData: { mimeType: 'image/png', data: onePixelBase64 } }] },
+    ],
   },
   {
     shape: 'an image given as a data URL',
@@ -191,7 +192,7 @@ const rows: Row[] = [
         role: 'user',
         parts: [
           { functionResponse: { id: id1, name: 'tool', response: { output: 'Here.\n[image/png, follows below]' } } },
-          { inlineData: { mimeType: 'image/png', data: pixel } },
+          { inlineData: { mimeType: 'image/png', data: onePixelBase64 } },
         ],
       },
     ],
@@ -212,7 +213,7 @@ const rows: Row[] = [
               id: id1,
               name: 'tool',
               response: { output: 'Here.' },
-              parts: [{ inlineData: { mimeType: 'image/png', data: pixel } }],
+              parts: [{ inlineData: { mimeType: 'image/png', data: onePixelBase64 } }],
             },
           },
         ],

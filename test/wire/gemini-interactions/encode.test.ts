@@ -4,10 +4,9 @@ import type { Json } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/settings/options.ts'
 import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
-import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, calls, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { decoded, native, sent, stepsOf, type Asking } from './target.ts'
 
-const pixel = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
 /** The ids that c1 and c2 have on this wire: hashed, so they never change. */
 const id1 = 'call_mYNgtxIxXlhy'
 const id2 = 'call_wa4jcIDv5AJ4'
@@ -73,7 +72,7 @@ const rows: Row[] = [
       {
         type: 'user_input',
         content: [
-          { type: 'image', mime_type: 'image/png', data: pixel },
+          { type: 'image', mime_type: 'image/png', data: onePixelBase64 },
           { type: 'document', mime_type: 'application/pdf', uri: 'https://a.example/b.pdf' },
           { type: 'audio', mime_type: 'audio/mpeg', uri: 'https://f.example/7' },
           { type: 'video', mime_type: 'video/mp4', data: 'AAAA' },

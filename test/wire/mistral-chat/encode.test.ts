@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
 import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelUrl, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, target, wireMessages } from './target.ts'
-
-const url = `data:image/png;base64,${onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''}`
 
 /** Our id `c1` and `c2` on this wire: stable, nine letters or digits. */
 const [c1, c2] = ids(reply(call('c1', 'a'), call('c2', 'b')))
@@ -136,7 +134,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
       { role: 'tool', tool_call_id: c1, name: 'a', content: 'here\n[image/png, shown below the tool results]' },
       { role: 'tool', tool_call_id: c2, name: 'b', content: 'two' },
       { role: 'assistant', content: 'OK.' },
-      { role: 'user', content: [{ type: 'image_url', image_url: url }] },
+      { role: 'user', content: [{ type: 'image_url', image_url: onePixelUrl }] },
       { role: 'assistant', content: 'I see.' },
       { role: 'user', content: 'good' },
     ],
@@ -161,7 +159,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
         role: 'user',
         content: [
           { type: 'text', text: 'see' },
-          { type: 'image_url', image_url: url },
+          { type: 'image_url', image_url: onePixelUrl },
           { type: 'document_url', document_url: 'https://x.test/a.pdf', document_name: 'a.pdf' },
           { type: 'file', file_id: 'f-1' },
         ],
@@ -448,7 +446,7 @@ test('a host that refuses tool history gets all of it as labelled text', () => {
       role: 'user',
       content: [
         { type: 'text', text: '[Tool Result] clock (failed): 12:00' },
-        { type: 'image_url', image_url: url },
+        { type: 'image_url', image_url: onePixelUrl },
       ],
     },
     { role: 'assistant', content: 'noon' },

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
 import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, wireMessages } from './target.ts'
 
-const base64 = onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''
 const c1 = idOf('c1')
 const c2 = idOf('c2')
 
@@ -66,9 +65,9 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
       { role: 'tool', parts: [{ type: 'tool-result', callId: 'c1', name: 'a', output: [onePixel] }] },
     ],
     wire: [
-      { role: 'user', content: 'look\nclosely', images: [base64] },
+      { role: 'user', content: 'look\nclosely', images: [onePixelBase64] },
       { role: 'assistant', content: '', tool_calls: [{ id: c1, function: { name: 'a', arguments: {} } }] },
-      { role: 'tool', tool_name: 'a', tool_call_id: c1, content: '', images: [base64] },
+      { role: 'tool', tool_name: 'a', tool_call_id: c1, content: '', images: [onePixelBase64] },
     ],
   },
   {
@@ -418,7 +417,7 @@ test('a model without tools gets tool history as labelled text, one that insists
   assert.deepEqual(messages, [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'hm\n[Tool Call] clock {}' },
-    { role: 'user', content: '[Tool Result] clock (failed): (no output)\nb', images: [base64] },
+    { role: 'user', content: '[Tool Result] clock (failed): (no output)\nb', images: [onePixelBase64] },
     { role: 'assistant', content: 'c\nd' },
     { role: 'user', content: 'Continue.' },
   ])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 import { ollamaChatFormat } from '../../../src/wires/ollama-chat/transcript.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelBase64, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const asks = (...names: string[]) => ({
   role: 'assistant',
@@ -67,7 +67,7 @@ test('the same list is restored, and continues in the same form', () => {
   assert.deepEqual(ollamaChatFormat.write(messages), conversation)
   assert.deepEqual(ollamaChatFormat.write([...messages, user('thanks', onePixel)]), [
     ...conversation,
-    { role: 'user', content: 'thanks', images: [onePixel.data.kind === 'base64' && onePixel.data.base64] },
+    { role: 'user', content: 'thanks', images: [onePixelBase64] },
   ])
 })
 

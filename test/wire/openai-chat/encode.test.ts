@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
-import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, calls, failure, onePixel, onePixelUrl, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { sent } from './target.ts'
-
-const pixelUrl = `data:image/png;base64,${onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''}`
 
 test('"What time is it?" with one tool call is four messages', () => {
   assert.deepEqual(sent(whatTimeIsIt).body, {
@@ -56,7 +54,7 @@ const rows: Row[] = [
         role: 'user',
         content: [
           { type: 'text', text: 'Look' },
-          { type: 'image_url', image_url: { url: pixelUrl } },
+          { type: 'image_url', image_url: { url: onePixelUrl } },
         ],
       },
     ],
@@ -213,7 +211,7 @@ const rows: Row[] = [
       },
       { role: 'tool', tool_call_id: id1, content: 'A dot:\n[image/png, shown below the tool results]' },
       { role: 'tool', tool_call_id: id2, content: 'b' },
-      { role: 'user', content: [{ type: 'image_url', image_url: { url: pixelUrl } }] },
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: onePixelUrl } }] },
       { role: 'assistant', content: 'Seen.' },
     ],
   },
@@ -312,7 +310,7 @@ test('media in a result stays there if the host supports it', () => {
   assert.deepEqual((messages as Json[])[2], {
     role: 'tool',
     tool_call_id: id1,
-    content: [{ type: 'image_url', image_url: { url: pixelUrl } }],
+    content: [{ type: 'image_url', image_url: { url: onePixelUrl } }],
   })
 })
 

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { MediaPart, Message, ToolMessage } from '../../../src/core/message.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
+import { call, failure, onePixel, onePixelUrl, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, written, type Changes } from './target.ts'
 
-const pixelUrl = `data:image/png;base64,${onePixel.data.kind === 'base64' ? onePixel.data.base64 : ''}`
-const image = { type: 'input_image', image_url: pixelUrl, detail: 'auto' }
+const image = { type: 'input_image', image_url: onePixelUrl, detail: 'auto' }
 
 const table: [name: string, messages: Message[], input: Json[], notes?: string[], changes?: Changes][] = [
   [
