@@ -219,3 +219,19 @@ test("the server itself can be the base URL of OpenAI's client", async (t) => {
   assert.equal((await openai.responses.retrieve(id)).id, id)
   assert.ok((await openai.models.list()).data.length > 0)
 })
+
+test('a Gemini client may name the model of another provider with or without `models/`', async (t) => {
+  const { url, emulator } = await clients(t)
+  const bases = ['/v1beta/models', '/v1beta', '/google/v1beta', '/google/v1beta/models', '/google']
+  for (const base of bases) {
+    for (const method of ['generateContent', 'streamGenerateContent', 'countTokens']) {
+      const response = await fetch(`${url}${base}/anthropic/claude-opus-5:${method}?alt=sse`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
+      })
+      assert.equal(response.status, 200, `${base} ${method}: ${await response.text()}`)
+      assert.equal(emulator.requests.at(-1)?.path, '/anthropic/v1/messages', base)
+    }
+  }
+})

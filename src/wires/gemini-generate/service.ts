@@ -9,10 +9,16 @@ import { readOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
+/** The AI SDK and LangChain write a model name with a slash without `models/` before it. */
+const calls = [
+  /\/models\/(.{1,200}):(generateContent|streamGenerateContent|countTokens)$/,
+  /^(?:\/v1(?:beta|alpha)?)?\/([^/]+\/.{1,200}):(generateContent|streamGenerateContent|countTokens)$/,
+]
+
 export const geminiGenerateService: WireService = {
   home: 'google',
   route(method, path) {
-    const call = /\/models\/(.{1,200}):(generateContent|streamGenerateContent|countTokens)$/.exec(path)
+    const call = calls.map((pattern) => pattern.exec(path)).find(Boolean)
     if (method === 'POST' && call) {
       const model = decodeURIComponent(call[1] ?? '')
       if (call[2] === 'countTokens') return { do: 'count', model }
