@@ -89,3 +89,12 @@ export async function foldAhead(view: View, decisions: Decisions, style: FoldSty
   const foldings = foldingsIn(view, decisions)
   if (foldings.length >= manyTurns) await takeInSlices(foldedAhead(view, foldings))
 }
+
+/** Counts messages of a long history that were left out so far. */
+export async function countAhead(messages: readonly Message[]): Promise<void> {
+  if (messages.length < sliceSize / 4) return
+  await inSlices(0, (from, most) => {
+    for (const message of messages.slice(from, from + most)) estimateMessage(message)
+    return from + most < messages.length ? from + most : undefined
+  })
+}

@@ -42,7 +42,7 @@ import { recallFields } from './field-memory.ts'
 import { addOverlay, overlaysOf } from '../log/known-overlays.ts'
 import { offersRecall, withRecall } from '../tools/offer-recall.ts'
 import { outlineEnd, readWhole } from '../log/path-cache.ts'
-import { foldAhead, planAhead } from './plan-ahead.ts'
+import { countAhead, foldAhead, planAhead } from './plan-ahead.ts'
 import type { RunContext } from '../run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -299,6 +299,7 @@ async function wholeSize(
   const { messages } = baseView(
     whole === history ? { ...draft, decisions: noDecisions } : draftOf(run, whole, noDecisions),
   )
+  await countAhead(messages)
   return sizeOf({ messages }, headTokens, draft.target)
 }
 
