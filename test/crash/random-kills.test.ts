@@ -59,8 +59,10 @@ async function oneGroup(
     const how =
       round % 2 === 0 ? { killAfterMs: 200 + random() * 400 } : { failpoint: `*@${1 + Math.floor(random() * 80)}` }
     const ran = await runWorker({ url: place.url, owner, ...files, conversations }, how)
-    // A machine under such load may also lose its connection to the database: one more way to die.
-    assert.ok(ran.killed || ran.done || ran.errors.includes('cannot be reached'), ran.errors)
+    // On a busy machine a process may also lose its connection to the database, or wait too long for the file: one more way
+    // to die.
+    const isCutOff = /cannot be reached|has locked .* for too long\. Nothing was saved/.test(ran.errors)
+    assert.ok(ran.killed || ran.done || isCutOff, ran.errors)
     if (ran.killed) killed++
     for (const [id, entries] of ran.entries) acknowledged.set(id, [...(acknowledged.get(id) ?? []), ...entries])
     for (const stage of stages) {

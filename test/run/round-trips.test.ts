@@ -44,8 +44,10 @@ test(
       return counted.trips() - before
     }
     await trips(2)
-    const plain = await trips(0)
-    const withTool = await trips(1)
+    // A turn that is slow because the machine is busy also writes what has arrived so far of its reply.
+    const least = async (calls: number) => Math.min(await trips(calls), await trips(calls), await trips(calls))
+    const plain = await least(0)
+    const withTool = await least(1)
     assert.ok(plain <= 10, `${plain} in a plain turn`)
     assert.ok(withTool - plain <= 11, `${withTool - plain} more with a tool`)
   },
