@@ -29,7 +29,7 @@ const protocol: Wire = {
   encode,
   decoder,
   split: (whole) => (Array.isArray(whole) ? whole : [whole]),
-  // The underlying model is unknown, so nothing is known about what it refuses.
+  // The underlying model is unknown, and so is what it refuses.
   refuse: () => [],
   errorBody: ({ message }) => ({ error: { message } }),
   whole: (reply) => [

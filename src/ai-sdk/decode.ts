@@ -42,20 +42,20 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   return decoderOf({
     push(chunk) {
       if (isObject(chunk)) read(state, chunk)
-      return started(state, takeEvents(state))
+      return startOnce(state, takeEvents(state))
     },
     end(cause) {
       for (const [key, open] of state.open) breakOff(state, key, open)
       const { native, finished } = state
       const events = endReply(state, { ...outcome(state, cause), native, usage: finished?.usage })
-      return started(state, events)
+      return startOnce(state, events)
     },
     isDone: () => state.finished !== undefined,
   })
 }
 
 /** A reply begins with its first part, because its id comes in a separate chunk. */
-function started(state: State, events: ReplyEvent[]): ReplyEvent[] {
+function startOnce(state: State, events: ReplyEvent[]): ReplyEvent[] {
   if (state.started || events.length === 0) return events
   state.started = true
   return [{ type: 'reply-start', origin: state.origin }, ...events]
@@ -168,7 +168,7 @@ function readError(state: State, error: Json | undefined): void {
   })
 }
 
-/** The place of a part in `native`. */
+/** The position of a part in `native`. */
 function keep({ native }: State, written: JsonObject): number {
   return native.push(written) - 1
 }

@@ -42,7 +42,7 @@ export function encode(context: Context, target: Target): Encoded {
   }
 }
 
-interface Writing {
+interface Encoding {
   idOf: (callId: string) => string
   replayed: (reply: Reply) => boolean
   note: (kind: Note['kind'], what: string, why: string) => void
@@ -73,20 +73,20 @@ function settings({ tools }: Context, { options }: Target): JsonObject {
   }
 }
 
-function writeMessage(message: Message, writing: Writing): WireMessage {
+function writeMessage(message: Message, encoding: Encoding): WireMessage {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.parts.map((part) => part.text).join('\n') }
     case 'user':
-      return { role: 'user', content: message.parts.flatMap((part) => writeContent(part, writing)) }
+      return { role: 'user', content: message.parts.flatMap((part) => writeContent(part, encoding)) }
     case 'tool':
-      return { role: 'tool', content: writeResults(message, writing) }
+      return { role: 'tool', content: writeResults(message, encoding) }
     case 'assistant':
-      return { role: 'assistant', content: writeReply(message, writing) }
+      return { role: 'assistant', content: writeReply(message, encoding) }
   }
 }
 
-function writeContent(part: Part, { note }: Writing): JsonObject[] {
+function writeContent(part: Part, { note }: Encoding): JsonObject[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -114,7 +114,7 @@ function writeMedia({ mediaType, name, data }: MediaPart): JsonObject {
   }
 }
 
-function writeReply(reply: Reply, { idOf, replayed, note }: Writing): JsonObject[] {
+function writeReply(reply: Reply, { idOf, replayed, note }: Encoding): JsonObject[] {
   if (replayed(reply)) return replay(reply, idOf)
   let dropped = 0
   const content = reply.parts.flatMap((part): JsonObject[] => {
@@ -145,7 +145,7 @@ function writeReply(reply: Reply, { idOf, replayed, note }: Writing): JsonObject
 }
 
 /** In the SDK's form; an id that an earlier call has taken is replaced. */
-function replay(reply: Reply, idOf: Writing['idOf']): JsonObject[] {
+function replay(reply: Reply, idOf: Encoding['idOf']): JsonObject[] {
   const calls = new Map(
     reply.parts.flatMap((part) => (part.type === 'tool-call' ? [[part.from, part.callId] as const] : [])),
   )
@@ -155,7 +155,7 @@ function replay(reply: Reply, idOf: Writing['idOf']): JsonObject[] {
   })
 }
 
-function writeResults(message: ToolMessage, { idOf }: Writing): JsonObject[] {
+function writeResults(message: ToolMessage, { idOf }: Encoding): JsonObject[] {
   return message.parts.map((part) => ({
     type: 'tool-result',
     toolCallId: idOf(part.callId),

@@ -70,7 +70,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     modelId: ref.model ?? rowsWith(options.rows ?? []).find(({ id }) => id === ref.provider)?.defaultModel ?? '',
     // Files are passed unchanged: wires without URLs get them as text, with a warning.
     supportedUrls: { '*/*': [/^https?:/] },
-    doGenerate: async (call) => collected(await start(call)),
+    doGenerate: async (call) => collect(await start(call)),
     async doStream(call) {
       const { parts, warnings, body } = await start(call)
       return { stream: ReadableStream.from(withStart(parts, warnings)), request: { body } }
@@ -117,7 +117,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
       ...transport,
     })
     const writer = streamWriter(origin, (reply) => ({ reply }))
-    const parts = written(await begun(events), (event) => writer.push(event), call.abortSignal)
+    const parts = writeParts(await begun(events), (event) => writer.push(event), call.abortSignal)
     return { parts, warnings: [...requested.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
   }
 
@@ -142,7 +142,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     const writer = streamWriter(origin, () => ({ ...reply.reference() }))
     const write = (event: ReplyEvent) => writer.push(event).map((part) => withConversation(part, reply.conversationId))
     const warnings = [...requested.warnings, ...warningsOf(reply.notes)]
-    return { parts: written(events, write, call.abortSignal), warnings }
+    return { parts: writeParts(events, write, call.abortSignal), warnings }
   }
 }
 
@@ -185,7 +185,7 @@ async function begun(events: Events): Promise<AsyncIterable<ReplyEvent>> {
   })()
 }
 
-async function* written(
+async function* writeParts(
   events: AsyncIterable<ReplyEvent>,
   write: (event: ReplyEvent) => LanguageModelV4StreamPart[],
   signal: AbortSignal | undefined,
@@ -209,7 +209,7 @@ async function* withStart(
   yield* parts
 }
 
-async function collected({ parts, warnings, body }: Started): Promise<LanguageModelV4GenerateResult> {
+async function collect({ parts, warnings, body }: Started): Promise<LanguageModelV4GenerateResult> {
   const content: LanguageModelV4Content[] = []
   const texts = new Map<string, string>()
   let usage: LanguageModelV4Usage = usageOf(noUsage)

@@ -20,7 +20,7 @@ export interface StreamWriter {
   push(event: ReplyEvent): LanguageModelV4StreamPart[]
 }
 
-/** `carried`: what a part of the reply carries, once it has ended. */
+/** `carried`: the metadata of the last part, once the reply has ended. */
 export function streamWriter(origin: Origin, carried: (reply: Reply) => object): StreamWriter {
   const fold = createFold(origin)
   const kinds = new Map<number, Part['type']>()

@@ -126,7 +126,7 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
     if ((positions.at(-1)?.tokens ?? 0) < rules.minimum) return { read: 0, written: {} }
     const hit = positions.findLast((position) => isLive(entries.get(position.key), now))
     for (const position of positions) entries.set(position.key, entry(now, rules.lifetimeMs))
-    return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
+    return { read: roundDown(hit?.tokens ?? 0, rules), written: {} }
   },
 
   units({ positions, entries, rules, now }) {
@@ -138,7 +138,7 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
       const unripe = !isRipe(entries.get(position.key), now) && position !== common && position !== end
       entries.set(position.key, { ...entry(now, rules.lifetimeMs), ...(unripe && { unripe }) })
     }
-    return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
+    return { read: roundDown(hit?.tokens ?? 0, rules), written: {} }
   },
 
   // Checked 2026-11: 1 implicit and the latest 3 explicit breakpoints are written, or the latest 4 explicit ones; the
@@ -212,7 +212,7 @@ function isRipe(entry: Entry | undefined, now: number): boolean {
   return isLive(entry, now) && entry?.unripe !== true
 }
 
-function rounded(tokens: number, rules: CacheRules): number {
+function roundDown(tokens: number, rules: CacheRules): number {
   const read = rules.step > 0 ? Math.floor(tokens / rules.step) * rules.step : tokens
   return read >= rules.minimum ? read : 0
 }

@@ -173,7 +173,7 @@ function countBody(request: Incoming, state: ServerState): Json {
   return request.service.counting?.answer(tokens, request.body, unedited) ?? { input_tokens: tokens }
 }
 
-/** An operation that takes less than a request for a reply refuses the rest of it. */
+/** Counting tokens accepts fewer fields than a reply, and refuses the others. */
 function checkCounted({ protocol, service, body }: Incoming): void {
   const { fields } = protocol.counting ?? {}
   const field = Object.keys(body).find((name) => fields && !fields.includes(name))

@@ -30,7 +30,7 @@ export interface ExchangeWorld {
 export async function exchange(incoming: Incoming, world: ExchangeWorld): Promise<Exchanged> {
   const opened = world.state.open(incoming)
   try {
-    return await answered(incoming, opened, world)
+    return await answer(incoming, opened, world)
   } catch (error) {
     opened.abandon?.()
     throw error
@@ -41,17 +41,17 @@ export async function exchange(incoming: Incoming, world: ExchangeWorld): Promis
 export function countFor(incoming: Incoming, state: ServerState): { tokens: number; body: JsonObject } {
   const opened = state.open(incoming)
   opened.abandon?.()
-  // There is no output, so its length cannot be wrong.
+  // Nothing is generated, so the output limit does not matter.
   refuse(incoming, opened.body, /^max_tokens/)
   const { view } = opened.see()
   return { tokens: promptTokens(incoming.service.prompt(view), incoming.count), body: opened.body }
 }
 
-async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld): Promise<Exchanged> {
+async function answer(incoming: Incoming, opened: Opened, world: ExchangeWorld): Promise<Exchanged> {
   const { protocol, service, provider, model, replyId, now } = incoming
   refuse(incoming, opened.body)
   const seen = opened.see()
-  const view = fitted(incoming, seen.view, world)
+  const view = fitWindow(incoming, seen.view, world)
   const { messages, system = [], tools = [] } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
   const requested = service.options(view, provider)
   const situation: ResponderInput = {
@@ -94,7 +94,7 @@ function refuse({ protocol, provider, model }: Incoming, body: JsonObject, excep
 }
 
 /** Refuses a prompt that does not fit the model's window, if the server does not truncate it. */
-function fitted(
+function fitWindow(
   { protocol, service, provider, model, body, count }: Incoming,
   view: JsonObject,
   world: ExchangeWorld,
@@ -121,7 +121,7 @@ function replyOf(situation: ResponderInput, scripted: Partial<Reply>, { service,
   const parts = stopped?.parts ?? made
   const limitedParts = scripted.stop
     ? undefined
-    : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
+    : limitParts(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
   const sent = limitedParts ?? parts
   const reason = limitedParts ? 'length' : sent.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
   const native = scripted.native ?? []
@@ -156,7 +156,7 @@ function stoppedAt(
 }
 
 /** The parts that fit the requested length; undefined if all of them do. A call that does not fit is not made. */
-function limited(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
+function limitParts(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
   let remaining = most
   const fitting: Part[] = []
   for (const part of parts) {

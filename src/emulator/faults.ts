@@ -44,7 +44,7 @@ const fields: Record<keyof Fault, 'number' | 'boolean' | 'object' | 'any'> = {
 
 export const faultHeader = 'x-synapse-fault'
 
-/** Parses a fault; a sentence that says what is wrong with it if it is not valid. */
+/** Parses a fault; returns a sentence if it is not valid. */
 export function readFault(text: string): Fault | string {
   let value: unknown
   try {

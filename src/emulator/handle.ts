@@ -28,7 +28,7 @@ export interface EmulatorOptions {
   countTokens?: CountTokens
   /** Overrides each model's own. */
   contextWindow?: number
-  /** Whether a request without a key is refused, as the providers do; by default. */
+  /** Whether a request without a key is refused, as by the providers; true by default. */
   requireKey?: boolean
   /** How many received requests are stored; 200 by default. */
   keep?: number
@@ -67,7 +67,7 @@ interface IncomingRequest {
   headers: GivenHeaders
   signal: AbortSignal
   text: string
-  /** Filled in as it becomes known. */
+  /** Completed while the request is handled. */
   seen: Received
 }
 

@@ -109,12 +109,12 @@ function* stepsOf(
   for (let n = 0; n <= chunks.length; n++) {
     if (n === fault.resetAt) return yield reset
     if (n === fault.cutAt) return undefined
-    if (n === fault.errorAt) return yield framed(fault.body ?? options.errorEvent, framing)
+    if (n === fault.errorAt) return yield frame(fault.body ?? options.errorEvent, framing)
     if (n === fault.keepAliveAt) for (;;) yield wait
     if (n === fault.garbageAt) yield Uint8Array.of(0xff, 0xfe, 0x00, 0x7b, 0x22, 0xc3, 0x28, 0x0a)
     const chunk = chunks[n]
     if (chunk === undefined) break
-    const text = framed(chunk, framing)
+    const text = frame(chunk, framing)
     yield text
     if (fault.duplicate) yield text
   }
@@ -122,7 +122,7 @@ function* stepsOf(
   return undefined
 }
 
-function framed(chunk: Json, framing: Framing): string | Uint8Array {
+function frame(chunk: Json, framing: Framing): string | Uint8Array {
   if (framing.kind === 'aws-events') return frameAwsEvent(isObject(chunk) ? chunk : { event: chunk }, framing.wrapped)
   const json = JSON.stringify(chunk)
   if (framing.kind === 'ndjson') return `${json}\n`

@@ -166,7 +166,7 @@ function introduction({ tools, messages }: ResponderInput, question: string): st
   const names = tools.map((tool) => tool.name)
   return [
     "I am Synapse's offline emulator, not a model: I follow a few fixed rules and know only this one request.",
-    question === '' ? 'It has no text from you.' : `You said: ${JSON.stringify(shortened(question, 200))}`,
+    question === '' ? 'It has no text from you.' : `You said: ${JSON.stringify(shorten(question, 200))}`,
     media > 0 ? `It has ${media} ${media === 1 ? 'attachment' : 'attachments'}, which I cannot see.` : '',
     'I can tell what you said first or before, how many messages this request has and what my instructions are,',
     'add two numbers, and count to a number.',
@@ -179,7 +179,7 @@ function introduction({ tools, messages }: ResponderInput, question: string): st
 }
 
 function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly WantedCall[]): string {
-  const seen = `This request has ${situation.messages.length} messages. The last question is ${JSON.stringify(shortened(turn.question, 80))}.`
+  const seen = `This request has ${situation.messages.length} messages. The last question is ${JSON.stringify(shorten(turn.question, 80))}.`
   if (calls.length > 0) return `${seen} I call ${calls.map((call) => call.name).join(' and ')} for it.`
   return turn.results.length > 0 ? `${seen} The tools have answered, so I tell what they said.` : `${seen} I answer it.`
 }
@@ -196,14 +196,14 @@ export function summaryOf(messages: readonly Message[]): string {
   return [
     ...summaries,
     `${emulatorLabel} Summary of ${messages.length} messages.`,
-    ...userTexts.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shortened(text, 120))}`),
+    ...userTexts.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shorten(text, 120))}`),
     names.length > 0 ? `Tools were called ${calls.length} times: ${names.join(', ')}.` : '',
-    reply ? `The last answer was: ${JSON.stringify(shortened(textOf(reply.parts), 200))}` : '',
+    reply ? `The last answer was: ${JSON.stringify(shorten(textOf(reply.parts), 200))}` : '',
   ]
     .filter((line) => line !== '')
     .join('\n')
 }
 
-function shortened(text: string, length: number): string {
+function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed()
 }

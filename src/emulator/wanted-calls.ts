@@ -190,7 +190,7 @@ export function sampleOf(schema: Json | undefined, values: Record<string, Json> 
 
 function sample(schema: Json | undefined, root: JsonObject, values: Record<string, Json>, depth: number): Json {
   if (!isObject(schema) || depth > 12) return ''
-  if (typeof schema.$ref === 'string') return sample(referred(schema.$ref, root), root, values, depth + 1)
+  if (typeof schema.$ref === 'string') return sample(resolveReference(schema.$ref, root), root, values, depth + 1)
   if (schema.const !== undefined) return schema.const
   if (schema.default !== undefined) return schema.default
   if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
@@ -226,7 +226,7 @@ function sampleObject(schema: JsonObject, root: JsonObject, values: Record<strin
   return out
 }
 
-function referred(reference: string, root: JsonObject): Json | undefined {
+function resolveReference(reference: string, root: JsonObject): Json | undefined {
   let value: Json | undefined = root
   for (const key of reference.replace(/^#\/?/, '').split('/')) {
     if (key !== '') value = isObject(value) ? value[key] : undefined

@@ -21,7 +21,7 @@ export interface AcceptedCheck {
   /** Whether this service supports it; by default every one does. */
   applies?(endpoint: Endpoint): boolean
   draft(endpoint: Endpoint, reply: Reply): Draft
-  /** What an accepted request should have returned and did not. */
+  /** What an accepted request should have returned, but did not. */
   missing?(answer: Answer, endpoint: Endpoint): string | undefined | Promise<string | undefined>
 }
 

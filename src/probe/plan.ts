@@ -67,7 +67,7 @@ function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
   const write = (reply: Reply = replyToCome): { assembled: Assembled; options: Options } => {
     const draft = check.draft(endpoint, reply)
     const options = { ...usualOptions, ...draft.options }
-    return { assembled: assembled(endpoint, draft, options), options }
+    return { assembled: assembleStep(endpoint, draft, options), options }
   }
   const { assembled: sample, options } = write()
   return {
@@ -88,7 +88,7 @@ function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
 function refusedSteps(endpoint: Endpoint, checks: readonly RefusedCheck[]): ProbeStep[] {
   const { protocol, provider, model } = endpoint
   const options = { ...usualOptions, maxOutput: 16 }
-  const valid = assembled(
+  const valid = assembleStep(
     endpoint,
     { history: [{ role: 'user', parts: [{ type: 'text', text: 'Say ok.' }] }] },
     options,
@@ -111,7 +111,7 @@ function refusedSteps(endpoint: Endpoint, checks: readonly RefusedCheck[]): Prob
   })
 }
 
-function assembled(
+function assembleStep(
   { protocol, provider, model, quirks, capabilities }: Endpoint,
   draft: Draft,
   options: Options,

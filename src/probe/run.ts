@@ -94,7 +94,7 @@ async function observe(run: ProbeRun, step: ProbeStep, first: Reply | undefined)
   )
   const isExpected = step.issues.length === 0 ? comparedWithReply : comparedWithIssues
   const seen = await isExpected(response, step, request, endpoint)
-  const clean = clipped(redactText(seen.observed, secretsIn(request.headers)))
+  const clean = clip(redactText(seen.observed, secretsIn(request.headers)))
   const isShown = seen.outcome === 'differs' && step.after === undefined
   return {
     ...seen,
@@ -187,7 +187,7 @@ function rowOf({ endpoint }: ProbeRun, step: ProbeStep, seen: Observed): ProbeRo
     model: endpoint.model,
     check: step.id,
     about: step.about,
-    expected: clipped(expectedOf(step.issues)),
+    expected: clip(expectedOf(step.issues)),
     ...shown,
   }
 }
@@ -199,7 +199,7 @@ function expectedOf([first]: readonly Issue[]): string {
 /** Some services answer with a page. */
 const longestShown = 600
 
-function clipped(text: string): string {
+function clip(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 
@@ -222,10 +222,10 @@ const messageFields = new Set(['error', 'message', 'msg', 'detail', 'details', '
 
 /** Numbers, quotes and ids differ from request to request: the sentence around them is compared. */
 function sameWords(expected: string, actual: string): boolean {
-  return sentence(actual).includes(sentence(expected))
+  return comparableText(actual).includes(comparableText(expected))
 }
 
-function sentence(text: string): string {
+function comparableText(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[a-z]*_[a-z0-9]{8,}|\d+/g, '#')

@@ -6,7 +6,7 @@ import { badInput } from '../core/error.ts'
 import { exampleOf, filledIn } from './places.ts'
 import type { ProviderRow, ProviderWire } from './provider.ts'
 
-/** `seen`: nothing is sent, the caller only wants to see the address. */
+/** `seen`: nothing is sent, the address is only displayed. */
 export function baseUrlOf(
   row: ProviderRow,
   wire: ProviderWire,
@@ -18,7 +18,7 @@ export function baseUrlOf(
   const address = (given ?? (variable && env[variable]))?.trim()
   const home = parsedHome(exampleOf(wire.baseUrl, row))
   if (!address) {
-    if (home) return trimmed(filledIn(wire.baseUrl, row, env, seen))
+    if (home) return trimSlash(filledIn(wire.baseUrl, row, env, seen))
     const where = row.baseUrlVariables ? `set ${row.baseUrlVariables.join(' or ')}, or ` : ''
     throw badInput(`${row.name} has no address yet: ${where}give a base URL.`)
   }
@@ -44,7 +44,7 @@ export function baseUrlOf(
       seen || url.hostname.endsWith('.invalid'),
     )
   else if (given === undefined) url.pathname = withPath(url.pathname, row.baseUrlPath)
-  return trimmed(url.href)
+  return trimSlash(url.href)
 }
 
 const homes = new Map<string, URL | null>()
@@ -60,10 +60,10 @@ export function parsedHome(baseUrl: string): Readonly<URL> | null {
 
 /** In an SDK's variable an address lacks the path that the SDK adds. */
 function withPath(pathname: string, added: string | undefined): string {
-  const path = trimmed(pathname)
+  const path = trimSlash(pathname)
   return added === undefined || path.endsWith(added) ? path : `${path}${added}`
 }
 
-function trimmed(url: string): string {
+function trimSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }

@@ -24,13 +24,13 @@ export function exampleOf(template: string, row: Placed): string {
 export function placeIn(name: string, row: ProviderRow, env: Env): string | undefined {
   const place = row.places?.[name]
   if (!place || 'from' in place) return undefined
-  return givenFor(place, env)?.value ?? place.usual
+  return valueFor(place, env)?.value ?? place.usual
 }
 
 function valueOf(name: string, row: ProviderRow, env: Env, seen: boolean): string {
   const place = placeOf(name, row)
-  if ('from' in place) return chosen(place, valueOf(place.from, row, env, seen))
-  const found = givenFor(place, env)
+  if ('from' in place) return chooseCase(place, valueOf(place.from, row, env, seen))
+  const found = valueFor(place, env)
   const value = found?.value ?? place.usual ?? (seen ? place.example : undefined)
   if (value === undefined) throw badInput(`${row.name} needs ${place.what}: set ${place.variables.join(' or ')}.`)
   if (/^[A-Za-z0-9]([\w.:-]*[A-Za-z0-9])?$/.test(value) && !value.includes('..')) return value
@@ -39,7 +39,7 @@ function valueOf(name: string, row: ProviderRow, env: Env, seen: boolean): strin
 
 function exampleValue(name: string, row: Placed): string {
   const place = placeOf(name, row)
-  return 'from' in place ? chosen(place, exampleValue(place.from, row)) : place.example
+  return 'from' in place ? chooseCase(place, exampleValue(place.from, row)) : place.example
 }
 
 function placeOf(name: string, row: Placed): AddressPlace {
@@ -48,7 +48,7 @@ function placeOf(name: string, row: Placed): AddressPlace {
   return place
 }
 
-function givenFor(
+function valueFor(
   place: Exclude<AddressPlace, { from: string }>,
   env: Env,
 ): { value: string; source: string } | undefined {
@@ -56,7 +56,7 @@ function givenFor(
   return variable === undefined ? undefined : { value: env[variable]?.trim() ?? '', source: variable }
 }
 
-function chosen({ cases }: Extract<AddressPlace, { from: string }>, value: string): string {
+function chooseCase({ cases }: Extract<AddressPlace, { from: string }>, value: string): string {
   const found = cases.find(([beginning]) =>
     beginning.endsWith('$') ? value === beginning.slice(0, -1) : beginning === '*' || value.startsWith(beginning),
   )

@@ -108,7 +108,7 @@ export interface Caching {
   units?: boolean
 }
 
-/** How a provider stores a conversation for us. Only what is listed here is trusted to do so. */
+/** How a provider stores a conversation. Only providers with this field are trusted to do so. */
 export interface StateStrategy {
   kind: StateRef['kind']
   /** The field of the request that carries the id. */
@@ -116,7 +116,7 @@ export interface StateStrategy {
   /** Where the reply has it. */
   idPath: string
   lifetimeMs: number
-  /** What must be sent again with every request, because only the messages are stored. */
+  /** Fields that must be sent with every request, because only the messages are stored. */
   resend: readonly ('system' | 'tools' | 'options')[]
   /** The same id can be continued more than once. */
   branches: boolean

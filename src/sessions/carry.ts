@@ -18,7 +18,7 @@ export interface CarryOptions {
   cwd: string
   /** The time of writing; the start of a session without times. */
   now: string
-  /** How many sessions under the first ids are taken. */
+  /** How many of the first ids are used by existing sessions. */
   attempt?: number
   progress?: Progress
 }

@@ -36,7 +36,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // A folder that does not exist, or may not be read, is empty for us.
+    // A folder that does not exist, or cannot be read, counts as empty.
     return []
   }
 }

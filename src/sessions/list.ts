@@ -53,7 +53,7 @@ interface ListOptions {
   project?: string
 }
 
-/** How many bytes of small files are read in total: about as much as can be parsed in a fraction of a second. */
+/** The total size of small files that are read completely: as much as can be parsed in a fraction of a second. */
 const wholeBudget = 4 * 1024 * 1024
 const wholeFile = 2 * 1024 * 1024
 const headSize = 8 * 1024
@@ -113,9 +113,9 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
     const format = sessionFormat(agent.id) as SessionFormat
     const read = ends(file, isSmall ? file.size : headSize, isSmall ? 0 : tailSize)
     const isWhole = isSmall || read.whole
-    const short = beginning(format, isWhole ? read.head.split('\n') : read.head.split('\n').slice(0, -1))
+    const short = readBeginning(format, isWhole ? read.head.split('\n') : read.head.split('\n').slice(0, -1))
     const isShort = isWhole || short.words !== undefined
-    const { lines: first, words, bytes: seen } = isShort ? short : beginning(format, laterLines(file.path), true)
+    const { lines: first, words, bytes: seen } = isShort ? short : readBeginning(format, laterLines(file.path), true)
     const last = parsedLines(read.tail.slice(read.tail.indexOf('\n') + 1), true)
     const { head, messages } = about(format, first, last)
     const id = head.id ?? looseField(read.head, agent.id === 'codex' ? 'id' : 'sessionId')
@@ -145,7 +145,7 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
   }
 }
 
-/** The metadata of the session, and how many messages the first lines are. */
+/** The metadata of the session, and the number of messages in its first lines. */
 function about(
   format: SessionFormat,
   first: readonly JsonObject[],
@@ -178,7 +178,7 @@ interface Beginning {
 }
 
 /** The first lines of a session, all or up to the first user message. */
-function beginning(format: SessionFormat, texts: Iterable<string>, untilWords = false): Beginning {
+function readBeginning(format: SessionFormat, texts: Iterable<string>, untilWords = false): Beginning {
   const read = format.reader(true)
   const found: Beginning = { lines: [], bytes: 0 }
   for (const text of texts) {
@@ -254,7 +254,7 @@ function costOfLines(agent: string, lines: readonly JsonObject[], head: SessionH
       const written = numberAt(usage, 'cache_creation_input_tokens') ?? 0
       const input = (numberAt(usage, 'input_tokens') ?? 0) + read + written
       const output = numberAt(usage, 'output_tokens') ?? 0
-      return priced(
+      return priceOf(
         { input, output, cacheRead: read, cacheWrite: written, reasoning: 0 },
         'anthropic',
         stringAt(message, 'model'),
@@ -278,10 +278,10 @@ function codexCost(lines: readonly JsonObject[], { provider, model }: SessionHea
     cacheWrite: 0,
     reasoning: 0,
   }
-  return priced(usage, provider ?? 'openai', model)
+  return priceOf(usage, provider ?? 'openai', model)
 }
 
-function priced(usage: Tokens, provider: string, model: string | undefined): number | undefined {
+function priceOf(usage: Tokens, provider: string, model: string | undefined): number | undefined {
   return model === undefined ? undefined : costOf(usage, factsOf(catalogue, provider, model).price)
 }
 

@@ -15,9 +15,9 @@ export interface OpencodeRow {
   messages: number
 }
 
-/** The sessions of people, not those of their sub-agents, most recently changed first. */
+/** The sessions of users, without those of sub-agents, most recently changed first. */
 export function opencodeSessions(file: string): OpencodeRow[] {
-  return reading(file, (db) => {
+  return withDatabase(file, (db) => {
     const rows = db
       .prepare(
         `SELECT id, directory, title, time_created AS created, time_updated AS updated, cost,
@@ -38,7 +38,7 @@ export function opencodeSessions(file: string): OpencodeRow[] {
 }
 
 export function opencodeHas(file: string, id: string): boolean {
-  return reading(file, (db) => db.prepare('SELECT 1 FROM session WHERE id = ?').get(id) !== undefined)
+  return withDatabase(file, (db) => db.prepare('SELECT 1 FROM session WHERE id = ?').get(id) !== undefined)
 }
 
 /** A session as `opencode export` prints it, as a list: first the session, then one message at a time. */
@@ -78,7 +78,7 @@ function objectOf(data: unknown): JsonObject {
   return objectIn(value)
 }
 
-function reading<T>(file: string, read: (db: DatabaseSync) => T): T {
+function withDatabase<T>(file: string, read: (db: DatabaseSync) => T): T {
   const db = openReadOnly(file)
   try {
     return read(db)

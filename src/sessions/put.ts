@@ -55,7 +55,7 @@ export async function putSession(
   const session = freeSession(source, agent, format, at, options)
   const { progress } = options
   if (options.dryRun) {
-    const made = finished(carriedText(source, format, session, progress), () => {})
+    const made = writeAll(carriedText(source, format, session, progress), () => {})
     return { ...made, path: placeOf(agent, session, at) }
   }
   const job = { source, agent, format, session, at, progress }
@@ -87,7 +87,7 @@ function isInDatabase(file: string, id: string): boolean {
   return existsSync(file) && opencodeHas(file, id)
 }
 
-function finished(text: Generator<string, Carried>, take: (piece: string) => void): Carried {
+function writeAll(text: Generator<string, Carried>, take: (piece: string) => void): Carried {
   for (;;) {
     const next = text.next()
     if (next.done) return next.value
@@ -137,7 +137,7 @@ function writeDraft(path: string, text: Generator<string, Carried>): Carried {
       pieces = []
       length = 0
     }
-    const carried = finished(text, (piece) => {
+    const carried = writeAll(text, (piece) => {
       pieces.push(piece)
       length += piece.length
       if (length > 1024 * 1024) flush()

@@ -37,17 +37,17 @@ export function resumeEstimate(agent: Agent, head: SessionHead, tokens: number):
 }
 
 export function resumeCommand(agent: Agent, id: string, cwd: string): string {
-  return `cd ${quoted(cwd)} && ${agent.resume(id).map(quoted).join(' ')}`
+  return `cd ${quote(cwd)} && ${agent.resume(id).map(quote).join(' ')}`
 }
 
-/** Would be shown as symbols, so the command would name another folder. */
+/** A terminal would show these characters as symbols, and the command would name another folder. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 function hex(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   if (unprintable.test(word)) return `$'${word.replace(/['\\]/g, '\\$&').replace(new RegExp(unprintable, 'gu'), hex)}'`
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -67,7 +67,7 @@ export function parsedLine(line: string): JsonObject | undefined {
   }
 }
 
-/** One value with a whole session. */
+/** A session that is one JSON value. */
 function isDocument(value: JsonObject): boolean {
   return Array.isArray(value.messages)
 }

@@ -152,7 +152,7 @@ function emptyReply(message: JsonObject, conversation: JsonObject): Reply {
 function addWords(reply: Reply, message: JsonObject, content: JsonObject): void {
   const { recipient } = message
   if (typeof recipient === 'string' && recipient !== 'all' && recipient !== '') {
-    reply.parts.push({ type: 'server-tool', name: recipient, input: askedOf(content) })
+    reply.parts.push({ type: 'server-tool', name: recipient, input: callInput(content) })
     return
   }
   if (content.content_type === 'thoughts') {
@@ -168,7 +168,7 @@ function addWords(reply: Reply, message: JsonObject, content: JsonObject): void 
 }
 
 /** A tool is called with code, JSON, or plain text. */
-function askedOf(content: JsonObject): Json {
+function callInput(content: JsonObject): Json {
   const text = typeof content.text === 'string' ? content.text : plainText(content)
   try {
     const value = JSON.parse(text) as Json

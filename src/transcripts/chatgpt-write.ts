@@ -56,7 +56,7 @@ function nodeMessages(message: Message): JsonObject[] {
       return message.parts.flatMap(replyNodes).map((node) => ({ ...node, metadata }))
     }
     default:
-      return message.parts.map((part) => answered(part.name, part.output.map(wordsOf).join('\n')))
+      return message.parts.map((part) => resultContent(part.name, part.output.map(wordsOf).join('\n')))
   }
 }
 
@@ -72,7 +72,7 @@ function textMessage(role: string, parts: Json[]): JsonObject {
   }
 }
 
-function answered(name: string, text: string): JsonObject {
+function resultContent(name: string, text: string): JsonObject {
   return {
     ...textMessage('tool', []),
     author: { role: 'tool', name, metadata: {} },
@@ -100,7 +100,7 @@ function replyNodes(part: Part): JsonObject[] {
       const question = callContent(part.name, part.input ?? {})
       if (part.output === undefined) return [question]
       const text = typeof part.output === 'string' ? part.output : JSON.stringify(part.output)
-      return [question, answered(part.name, text)]
+      return [question, resultContent(part.name, text)]
     }
     default:
       return [textMessage('assistant', [wordsOf(part)])]

@@ -68,17 +68,17 @@ export function hasResult(content: Json | undefined): boolean {
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'tool_result')
 }
 
-interface Place {
+interface LineNode {
   uuid: string | undefined
   parent: string | null | undefined
-  /** If a compaction cut the chain, the line that it really follows. */
+  /** The line that it really follows, if a compaction cut the chain. */
   logicalParent: string | undefined
   replyId: string | undefined
   isResult: boolean
   counts: boolean
 }
 
-function placeOf(line: JsonObject): Place {
+function nodeOf(line: JsonObject): LineNode {
   return {
     uuid: line.isSidechain === true ? undefined : stringAt(line, 'uuid'),
     parent: line.parentUuid === null ? null : stringAt(line, 'parentUuid'),
@@ -91,17 +91,17 @@ function placeOf(line: JsonObject): Place {
 
 /** The lines of the current branch, including what was compacted. */
 export function branchOf(lines: readonly JsonObject[]): ReadonlySet<number> {
-  return mainLines(lines.map(placeOf), true)
+  return mainLines(lines.map(nodeOf), true)
 }
 
 function scan(): SessionScan {
-  const places: Place[] = []
+  const nodes: LineNode[] = []
   const { head, time, set } = headOf()
   let sidechains = 0
   return {
     see(line, index) {
-      const place = placeOf(line)
-      places[index] = place
+      const node = nodeOf(line)
+      nodes[index] = node
       set({ title: stringAt(line, 'customTitle') ?? (line.type === 'summary' ? stringAt(line, 'summary') : undefined) })
       if (line.isSidechain === true) sidechains++
       if (line.isSidechain === true || !isMessageLine(line)) return
@@ -109,15 +109,15 @@ function scan(): SessionScan {
       head.id ??= stringAt(line, 'sessionId')
       head.cwd ??= stringAt(line, 'cwd')
       set({ gitBranch: stringAt(line, 'gitBranch') })
-      if (place.counts && line.type === 'assistant')
+      if (node.counts && line.type === 'assistant')
         set({ model: stringAt(line, 'message', 'model'), provider: 'anthropic' })
     },
     end(whole) {
-      const on = mainLines(places, whole)
-      const all = places.flatMap((place, index) => (place.counts ? [index] : []))
+      const on = mainLines(nodes, whole)
+      const all = nodes.flatMap((node, index) => (node.counts ? [index] : []))
       const lines = afterParents(
         all.filter((index) => on.has(index)),
-        places,
+        nodes,
       )
       const notes: Note[] = []
       const omitted = all.length - lines.length
@@ -133,26 +133,26 @@ function scan(): SessionScan {
 }
 
 /** The chain from the last line to the first, with the pieces and results of replies that have several calls. */
-function mainLines(places: readonly Place[], whole: boolean): ReadonlySet<number> {
-  const byUuid = new Map(places.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
-  const counting = places.flatMap(({ counts }, index) => (counts ? [index] : []))
+function mainLines(nodes: readonly LineNode[], whole: boolean): ReadonlySet<number> {
+  const byUuid = new Map(nodes.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
+  const counting = nodes.flatMap(({ counts }, index) => (counts ? [index] : []))
   // A log without a chain is simply in order.
-  if (!counting.some((index) => typeof places[index]?.parent === 'string')) return new Set(counting)
+  if (!counting.some((index) => typeof nodes[index]?.parent === 'string')) return new Set(counting)
   const path = pathTo(counting.at(-1), (index) => {
-    const place = places[index]
-    const parent = typeof place?.parent === 'string' ? byUuid.get(place.parent) : undefined
+    const node = nodes[index]
+    const parent = typeof node?.parent === 'string' ? byUuid.get(node.parent) : undefined
     if (parent !== undefined || !whole) return parent
-    const logical = place?.logicalParent === undefined ? undefined : byUuid.get(place.logicalParent)
+    const logical = node?.logicalParent === undefined ? undefined : byUuid.get(node.logicalParent)
     return logical ?? counting.findLast((earlier) => earlier < index)
   })
-  return withParallel(places, new Set(path))
+  return withParallel(nodes, new Set(path))
 }
 
 /** A tool can finish before the line of its call is written: its result then comes before the call. */
-function afterParents(lines: readonly number[], places: readonly Place[]): number[] {
-  const byUuid = new Map(lines.map((index) => [places[index]?.uuid, index]))
+function afterParents(lines: readonly number[], nodes: readonly LineNode[]): number[] {
+  const byUuid = new Map(lines.map((index) => [nodes[index]?.uuid, index]))
   const placeFor = (index: number): number => {
-    const { parent, isResult } = places[index] ?? {}
+    const { parent, isResult } = nodes[index] ?? {}
     const call = isResult && typeof parent === 'string' ? byUuid.get(parent) : undefined
     return call !== undefined && call > index ? call + 0.5 : index
   }
@@ -160,16 +160,16 @@ function afterParents(lines: readonly number[], places: readonly Place[]): numbe
 }
 
 /** Calls of one reply are in separate lines, and each has its result as another child. */
-function withParallel(places: readonly Place[], path: ReadonlySet<number>): ReadonlySet<number> {
-  const replies = new Set([...path].map((index) => places[index]?.replyId))
+function withParallel(nodes: readonly LineNode[], path: ReadonlySet<number>): ReadonlySet<number> {
+  const replies = new Set([...path].map((index) => nodes[index]?.replyId))
   const all = new Set(path)
   const pieces = new Set<string>()
-  for (const [index, { replyId, uuid, counts }] of places.entries()) {
+  for (const [index, { replyId, uuid, counts }] of nodes.entries()) {
     if (!counts || replyId === undefined || !replies.has(replyId) || uuid === undefined) continue
     all.add(index)
     pieces.add(uuid)
   }
-  for (const [index, { parent, isResult, counts }] of places.entries()) {
+  for (const [index, { parent, isResult, counts }] of nodes.entries()) {
     if (counts && isResult && typeof parent === 'string' && pieces.has(parent)) all.add(index)
   }
   return all

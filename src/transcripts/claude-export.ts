@@ -43,7 +43,7 @@ function conversationsIn(json: JsonObject): Json[] | undefined {
 
 function read(json: Json): Transcript {
   const notes: Note[] = []
-  const { list, path, model } = chosen(json, notes)
+  const { list, path, model } = chooseConversation(json, notes)
   const branch = branchOf(list, path, notes)
   const registry = callRegistry()
   const messages: Message[] = []
@@ -71,7 +71,7 @@ interface Chosen {
   model: string
 }
 
-function chosen(json: Json, notes: Note[]): Chosen {
+function chooseConversation(json: Json, notes: Note[]): Chosen {
   const all = Array.isArray(json) ? json : isObject(json) ? (conversationsIn(json) ?? [json]) : []
   if (all.length > 0 && isChatMessage(all[0])) return { list: objectsIn(all, '$'), path: '$', model: '' }
   const withMessages = all.findIndex(

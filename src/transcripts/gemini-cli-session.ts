@@ -42,7 +42,7 @@ export const geminiCliSession: SessionFormat = {
   },
 }
 
-/** What was put before the user's text when the session was carried is not part of it. */
+/** Without the texts that were added before the user's text when the session was carried. */
 function withoutMark(record: JsonObject): JsonObject {
   const [first, ...rest] = record.type === 'user' && Array.isArray(record.content) ? record.content : []
   return rest.length > 0 && isOurMark(stringAt(first, 'text') ?? '') ? { ...record, content: rest } : record
@@ -53,7 +53,7 @@ function recordsIn(line: JsonObject): JsonObject[] {
   return list.filter((record) => typeof record.type === 'string' && !isContext(record))
 }
 
-/** What Gemini CLI tells the model about itself at each start; it leaves the old one out when it resumes. */
+/** The context that Gemini CLI adds at each start; it replaces the old one when it resumes. */
 function isContext({ type, content }: JsonObject): boolean {
   const [first] = Array.isArray(content) ? content : [content]
   const text = typeof first === 'string' ? first : (stringAt(first, 'text') ?? '')

@@ -24,7 +24,7 @@ const version = '1.18.33'
 
 export const opencodeSession: SessionFormat = { id: 'opencode', joinsResults: true, scan, reader, writer, rehome }
 
-interface Place {
+interface LineNode {
   id: string
   role: string | undefined
   parentId: string | undefined
@@ -35,7 +35,7 @@ interface Place {
 
 function scan(): SessionScan {
   const { head, time, set } = headOf()
-  const places: (Place | undefined)[] = []
+  const nodes: (LineNode | undefined)[] = []
   let revertedFrom: string | undefined
   return {
     see(line, index) {
@@ -49,7 +49,7 @@ function scan(): SessionScan {
       const info = objectIn(line.info)
       const parts = partsIn(line)
       const compaction = parts.find(({ type }) => type === 'compaction')
-      places[index] = {
+      nodes[index] = {
         id: stringAt(info, 'id') ?? '',
         role: stringAt(info, 'role'),
         parentId: stringAt(info, 'parentID'),
@@ -59,10 +59,10 @@ function scan(): SessionScan {
       if (info.role === 'assistant') set({ model: stringAt(info, 'modelID'), provider: stringAt(info, 'providerID') })
     },
     end(whole) {
-      const all = places.flatMap((place, index) => (place ? [index] : []))
-      const from = revertedFrom === undefined ? -1 : places.findIndex((place) => place?.id === revertedFrom)
+      const all = nodes.flatMap((node, index) => (node ? [index] : []))
+      const from = revertedFrom === undefined ? -1 : nodes.findIndex((node) => node?.id === revertedFrom)
       const standing = from < 0 ? all : all.filter((index) => index < from)
-      const lines = whole ? standing : sinceCompaction(standing, places)
+      const lines = whole ? standing : sinceCompaction(standing, nodes)
       const omitted = all.length - lines.length
       const why = 'they were taken back, or a summary represents them'
       return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }
@@ -71,14 +71,14 @@ function scan(): SessionScan {
 }
 
 /** Like opencode: from the last compaction with a summary on, with the tail that it kept after the summary. */
-function sinceCompaction(lines: readonly number[], places: readonly (Place | undefined)[]): number[] {
-  const place = (at: number): Place | undefined => places[lines[at] ?? -1]
+function sinceCompaction(lines: readonly number[], nodes: readonly (LineNode | undefined)[]): number[] {
+  const node = (at: number): LineNode | undefined => nodes[lines[at] ?? -1]
   for (let at = lines.length - 1; at >= 0; at--) {
-    const { role, compaction, id } = place(at) ?? {}
+    const { role, compaction, id } = node(at) ?? {}
     if (role !== 'user' || !compaction) continue
-    const summary = lines.findIndex((_, i) => i > at && place(i)?.summary === true && place(i)?.parentId === id)
+    const summary = lines.findIndex((_, i) => i > at && node(i)?.summary === true && node(i)?.parentId === id)
     if (summary < 0) continue
-    const tail = compaction.tail === undefined ? -1 : lines.findIndex((_, i) => place(i)?.id === compaction.tail)
+    const tail = compaction.tail === undefined ? -1 : lines.findIndex((_, i) => node(i)?.id === compaction.tail)
     const recent = tail >= 0 && tail < at ? lines.slice(tail, at) : []
     return [...lines.slice(at, summary + 1), ...recent, ...lines.slice(summary + 1)]
   }

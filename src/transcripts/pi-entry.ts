@@ -29,7 +29,10 @@ export function readEntry(entry: JsonObject, at: string, registry: CallRegistry,
 function readMessage(message: JsonObject, at: string, registry: CallRegistry, notes: Note[]): Message | undefined {
   switch (message.role) {
     case 'user':
-      return { role: 'user', parts: [...blocksOf(message.content, `${at}.content`), ...attached(message.attachments)] }
+      return {
+        role: 'user',
+        parts: [...blocksOf(message.content, `${at}.content`), ...readAttachments(message.attachments)],
+      }
     case 'assistant':
       return readReply(message, at, registry)
     case 'toolResult': {
@@ -96,7 +99,7 @@ function blocksOf(content: Json | undefined, at: string): (TextPart | MediaPart)
 }
 
 /** The first version stored files next to the content. */
-function attached(attachments: Json | undefined): MediaPart[] {
+function readAttachments(attachments: Json | undefined): MediaPart[] {
   if (!Array.isArray(attachments)) return []
   return attachments.filter(isObject).flatMap((file): MediaPart[] => {
     if (typeof file.content !== 'string' || typeof file.mimeType !== 'string') return []

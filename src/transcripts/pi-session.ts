@@ -40,7 +40,7 @@ function isBrokenOff({ message }: JsonObject): boolean {
   return isObject(message) && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
 
-interface Place {
+interface LineNode {
   id: string | undefined
   parentId: string | undefined
   isMessage: boolean
@@ -50,11 +50,11 @@ interface Place {
 
 function scan(): SessionScan {
   const { head, time, set } = headOf()
-  const places: Place[] = []
+  const nodes: LineNode[] = []
   return {
     see(line, index) {
       const remaining = line.firstKeptEntryId ?? line.firstKeptEntryIndex
-      places[index] = {
+      nodes[index] = {
         id: index > 0 ? stringAt(line, 'id') : undefined,
         parentId: stringAt(line, 'parentId'),
         isMessage: line.type === 'message' || line.type === 'custom_message' || line.type === 'branch_summary',
@@ -67,15 +67,15 @@ function scan(): SessionScan {
       set({ model: stringAt(line, 'message', 'model'), provider: stringAt(line, 'message', 'provider') })
     },
     end(whole) {
-      const byId = new Map(places.flatMap(({ id }, index) => (id === undefined ? [] : [[id, index] as const])))
-      const isTree = places.some(({ parentId }) => parentId !== undefined)
+      const byId = new Map(nodes.flatMap(({ id }, index) => (id === undefined ? [] : [[id, index] as const])))
+      const isTree = nodes.some(({ parentId }) => parentId !== undefined)
       const path = isTree
-        ? pathTo([...byId.values()].at(-1), (index) => byId.get(places[index]?.parentId ?? ''))
-        : places.map((_, index) => index).slice(1)
-      const counting = path.filter((index) => places[index]?.isMessage || places[index]?.isCompaction)
-      const all = places.filter(({ isMessage }) => isMessage).length
-      const lines = whole ? counting : afterCompaction(counting, places)
-      const omitted = all - lines.filter((index) => places[index]?.isMessage).length
+        ? pathTo([...byId.values()].at(-1), (index) => byId.get(nodes[index]?.parentId ?? ''))
+        : nodes.map((_, index) => index).slice(1)
+      const counting = path.filter((index) => nodes[index]?.isMessage || nodes[index]?.isCompaction)
+      const all = nodes.filter(({ isMessage }) => isMessage).length
+      const lines = whole ? counting : afterCompaction(counting, nodes)
+      const omitted = all - lines.filter((index) => nodes[index]?.isMessage).length
       const why = 'they are on another branch, or a summary represents them'
       return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }
     },
@@ -83,15 +83,15 @@ function scan(): SessionScan {
 }
 
 /** The summary, then the kept entries, then what follows. */
-function afterCompaction(path: readonly number[], places: readonly Place[]): number[] {
-  const at = path.findLastIndex((index) => places[index]?.isCompaction)
+function afterCompaction(path: readonly number[], nodes: readonly LineNode[]): number[] {
+  const at = path.findLastIndex((index) => nodes[index]?.isCompaction)
   const compaction = path[at]
   if (compaction === undefined) return [...path]
-  const remaining = places[compaction]?.firstRemaining
+  const remaining = nodes[compaction]?.firstRemaining
   const first =
-    typeof remaining === 'number' ? remaining : places.findIndex(({ id }) => id !== undefined && id === remaining)
+    typeof remaining === 'number' ? remaining : nodes.findIndex(({ id }) => id !== undefined && id === remaining)
   const from = first < 0 ? at : path.findIndex((index) => index >= first)
-  const older = path.slice(from, at).filter((index) => !places[index]?.isCompaction)
+  const older = path.slice(from, at).filter((index) => !nodes[index]?.isCompaction)
   return [compaction, ...(from < 0 ? [] : older), ...path.slice(at + 1)]
 }
 

@@ -52,7 +52,7 @@ function compressed(line: JsonObject) {
   return Array.isArray(history) ? history : undefined
 }
 
-interface Place {
+interface LineNode {
   uuid: string | undefined
   parent: string | undefined
   counts: boolean
@@ -61,12 +61,12 @@ interface Place {
 
 function scan(): SessionScan {
   const { head, time, set } = headOf()
-  const places: Place[] = []
+  const nodes: LineNode[] = []
   return {
     see(line, index) {
       const compresses = compressed(line) !== undefined
       const [uuid, parent] = [stringAt(line, 'uuid'), stringAt(line, 'parentUuid')]
-      places[index] = { uuid, parent, counts: isMessageLine(line), compresses }
+      nodes[index] = { uuid, parent, counts: isMessageLine(line), compresses }
       time(timeAt(line.timestamp))
       head.id ??= stringAt(line, 'sessionId')
       head.cwd ??= stringAt(line, 'cwd')
@@ -74,13 +74,12 @@ function scan(): SessionScan {
       if (line.subtype === 'custom_title') set({ title: stringAt(line, 'systemPayload', 'customTitle') })
     },
     end(whole) {
-      const byUuid = new Map(places.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
+      const byUuid = new Map(nodes.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
       const leaf = [...byUuid.values()].at(-1)
-      const path = pathTo(leaf, (index) => byUuid.get(places[index]?.parent ?? ''))
-      const cut = whole ? -1 : path.findLastIndex((index) => places[index]?.compresses)
-      const lines = path.slice(Math.max(0, cut)).filter((index, n) => places[index]?.counts || (cut >= 0 && n === 0))
-      const omitted =
-        places.filter(({ counts }) => counts).length - lines.filter((index) => places[index]?.counts).length
+      const path = pathTo(leaf, (index) => byUuid.get(nodes[index]?.parent ?? ''))
+      const cut = whole ? -1 : path.findLastIndex((index) => nodes[index]?.compresses)
+      const lines = path.slice(Math.max(0, cut)).filter((index, n) => nodes[index]?.counts || (cut >= 0 && n === 0))
+      const omitted = nodes.filter(({ counts }) => counts).length - lines.filter((index) => nodes[index]?.counts).length
       const why = 'they are on another branch, or a summary represents them'
       return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} lines`, why }] : [] }
     },

@@ -38,7 +38,7 @@ export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
   let waiting: UserStep[] = []
 
   const flush = (): Step[] => {
-    const steps: Step[] = open ? closed(open, omitted) : []
+    const steps: Step[] = open ? closeReply(open, omitted) : []
     steps.push(...waiting)
     open = undefined
     waiting = []
@@ -121,7 +121,7 @@ function hasOpenCall({ calls }: OpenReply): boolean {
   return calls.some(({ result }) => result === undefined)
 }
 
-function closed({ step, calls, seen }: OpenReply, omitted: Tally): Step[] {
+function closeReply({ step, calls, seen }: OpenReply, omitted: Tally): Step[] {
   if (seen) {
     const results = calls.flatMap(({ result }) => result ?? [])
     return results.length > 0 ? [{ ...step, results }] : []
@@ -166,7 +166,7 @@ function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string
   }
   // A session that its tool has resumed can contain a result twice.
   if (found.result) return
-  const output = part.output.flatMap((piece) => shown(piece, omitted))
+  const output = part.output.flatMap((piece) => showPart(piece, omitted))
   found.result = {
     id: found.call.id,
     name: found.call.name,
@@ -213,7 +213,7 @@ function userParts(part: Part, omitted: Tally): (TextPart | MediaPart)[] {
     case 'text':
       return textParts(part.text)
     case 'media':
-      return shown(part, omitted)
+      return showPart(part, omitted)
     case 'compaction':
       return [summaryText(part.text)]
     default:
@@ -228,7 +228,7 @@ function textParts(text: string): TextPart[] {
 }
 
 /** Images in the file itself are included; anything else is mentioned, so that the model knows about it. */
-function shown(part: TextPart | MediaPart, omitted: Tally): (TextPart | MediaPart)[] {
+function showPart(part: TextPart | MediaPart, omitted: Tally): (TextPart | MediaPart)[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: cleanText(part.text, '', []) }]
   if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
     return [{ type: 'media', mediaType: part.mediaType, data: part.data }]
@@ -248,19 +248,19 @@ function callNames(): CallNames {
   const used = new Set<string>()
   return {
     id(alias) {
-      const preferred = fitting(alias, 'call')
+      const preferred = fitName(alias, 'call')
       let id = preferred
       for (let n = 2; used.has(id); n++) id = `${preferred.slice(0, longest - 8)}_${n}`
       used.add(id)
       return id
     },
-    tool: (name) => fitting(name, 'tool'),
+    tool: (name) => fitName(name, 'tool'),
   }
 }
 
 const longest = 64
 
-function fitting(text: string, fallback: string): string {
+function fitName(text: string, fallback: string): string {
   const clean = text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
   if (clean === text && clean !== '' && clean.length <= longest) return clean
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 8)

@@ -34,7 +34,7 @@ import type { WireService } from './service.ts'
 import type { TranscriptFormat } from './shared/transcript.ts'
 import type { Wire } from './wire.ts'
 
-/** A wire with the knowledge about its request bodies. */
+/** A wire, how its request bodies are read, and what a server for it needs. */
 export interface LoadedWire {
   wire: Wire
   transcript: TranscriptFormat

@@ -69,7 +69,7 @@ const byId: ReadonlyMap<string, WireFolder> = new Map(
   ]),
 )
 
-/** To import a module that is loaded already takes time, too: a request asks for its wire several times. */
+/** Importing a loaded module still takes time, and a request needs its wire several times. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {
@@ -81,13 +81,8 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 export const wireIds: readonly string[] = [...byId.keys()]
 
 export async function loadWire(id: string): Promise<Wire> {
-  const known = loaded.get(id) ?? folderOf(id).wire()
-  loaded.set(id, known)
-  return known
+  return folderOf(id).wire()
 }
-
-/** An import of a loaded module still takes time, and every request needs its wire. */
-const loaded = new Map<string, Promise<Wire>>()
 
 /** How request bodies of the wire are read as a conversation, and written. */
 export async function loadTranscript(id: string): Promise<TranscriptFormat> {

@@ -45,7 +45,7 @@ export function readRequestWith(
   }
 }
 
-/** Items that declare tools are settings of the exchange, like the tools next to the conversation. */
+/** Items that declare tools are settings of the request, like the tools outside of the conversation. */
 function declaresTools({ role, parts }: Message): boolean {
   const isDeclaration = (part: Part) => part.type === 'opaque' && part.kind.endsWith('/additional_tools')
   return role === 'user' && parts.length > 0 && parts.every(isDeclaration)

@@ -30,7 +30,7 @@ export interface WireService {
   /** The smallest body with a list of this wire. */
   request(list: Json, model: string): JsonObject
   options(body: JsonObject, provider: string): RequestOptions
-  /** What a tool of a request is that the provider runs itself; undefined: no other provider has such a tool. */
+  /** Reads a declared server tool; undefined if no other provider has an equivalent. */
   readServerTool?(tool: JsonObject): ServerTool | undefined
   /** What the model reads of a body: counted, and compared by prompt caches. */
   prompt(body: JsonObject): Prompt
@@ -55,7 +55,7 @@ export interface WireService {
 
   /** How the wire is written for clients; without it, it is only used with providers. */
   door?: WireDoor
-  /** Occurs in the last piece of a stream, and rarely anywhere else. */
+  /** Matches the last piece of a stream, and rarely any other. */
   ends: RegExp
   overflow(overflow: Overflow): Issue
   /** The context window that a body itself requests. */
@@ -64,7 +64,7 @@ export interface WireService {
   truncate?(view: JsonObject, fits: (view: JsonObject) => boolean): JsonObject | undefined
   /** Larger bodies are refused. */
   largest?: { size: number; issue: Issue }
-  /** Its error for a status that no request can avoid, if it differs from the common one. */
+  /** Its errors for failures that no request causes, such as an overload, if they differ from the common ones. */
   errors?: Record<number, ErrorWords>
   /** An overload in the middle of a stream, if it differs from the error body. */
   errorEvent?: Json
@@ -93,9 +93,9 @@ export interface WireDoor {
   keyInQuery?: true
   /** Its requests may arrive over a WebSocket. */
   sockets?: true
-  /** It cannot carry what a provider requires back with its replies: another wire of the provider is preferred. */
+  /** It cannot carry everything that a provider requires back with its replies: another wire of the provider is preferred. */
   losesReasoning?: true
-  /** Whether the requested stream would not report its usage. */
+  /** Whether the requested stream omits its usage. */
   isUnmetered?(body: JsonObject): boolean
   /** The answers at paths unrelated to a conversation, by name. */
   fixed?: Readonly<Record<string, (version: string) => Json>>

@@ -9,12 +9,12 @@ import {
   callInput,
   isText,
   noteReasoning,
-  patchedCall,
+  patchCall,
   replyPieces,
   resultPieces,
   systemPieces,
   userPieces,
-  writingFor,
+  createEncoding,
   type Form,
 } from '../../src/wires/shared/pieces.ts'
 import { reply, user } from '../histories.ts'
@@ -35,7 +35,7 @@ describe('the parts of a message', () => {
   const writing = (messages: Message[] = [], change: Partial<Form> = {}, more: object = {}, keepThoughts = false) => {
     const target = { ...targetFor({ ...capabilities, ...more }), provider: 'p' }
     const context = { system: [], tools: [], messages } as unknown as Context
-    return writingFor({ ...form, ...change }, context, target, keepThoughts)
+    return createEncoding({ ...form, ...change }, context, target, keepThoughts)
   }
   const media = (data: object, mediaType = 'image/png', name?: string) =>
     ({ type: 'media', mediaType, data, ...(name !== undefined && { name }) }) as MediaPart
@@ -155,7 +155,7 @@ describe('the parts of a message', () => {
     const patched = (given: JsonObject, part: ToolCallPart, id?: string) => {
       const write = writing()
       return [
-        patchedCall(given, part, { id, arguments: 'args' }, 'm', write),
+        patchCall(given, part, { id, arguments: 'args' }, 'm', write),
         write.notes.map(({ what, why }) => `${what}: ${why}`),
       ]
     }

@@ -4,7 +4,7 @@ import type { Capabilities, Quirks } from '../../wires/wire.ts'
 import type { ProviderRow, ProviderWire } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
 
-/** The chat templates of these servers want one system message first, and then user and assistant in turn. */
+/** The chat templates of these servers require one system message first, and then alternating user and assistant messages. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
 
 /** For an unknown chat template; one that the server reports is looked up (templates.ts). */

@@ -1,6 +1,5 @@
 // What the API would have sent: a reply, complete or as the events of a stream, and its errors.
 
-import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -8,6 +7,7 @@ import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { type Block, callIdGrammar, isBlock, protocolId, textBlock } from './types.ts'
 import { listIn } from '../shared/json-fields.ts'
+import { digestId } from '../shared/letters.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -35,7 +35,7 @@ export function errorBody(issue: Issue): Json {
       message: issue.message,
       ...(issue.code && { details: { error_code: issue.code } }),
     },
-    request_id: madeUp('req_011C', JSON.stringify([issue.status, issue.message]), 20),
+    request_id: digestId('req_011C', JSON.stringify([issue.status, issue.message]), 20),
   }
 }
 
@@ -58,18 +58,18 @@ export function blocksFor(part: Part, seed: string, { token }: Pick<WholeProfile
     case 'text':
       return [{ ...textBlock(part.text), ...(part.citations && { citations: part.citations }) }]
     case 'reasoning':
-      if (part.hidden && part.text === '') return [{ type: 'redacted_thinking', data: madeUp('', seed, 64) }]
+      if (part.hidden && part.text === '') return [{ type: 'redacted_thinking', data: digestId('', seed, 64) }]
       return [
         {
           type: 'thinking',
           thinking: part.text,
-          signature: token ? (token() ?? '') : madeUp('', `${seed}${part.text}`, 64),
+          signature: token ? (token() ?? '') : digestId('', `${seed}${part.text}`, 64),
         },
       ]
     case 'tool-call':
       return [{ type: 'tool_use', id: callIdFor(part.callId, part.alias), name: part.name, input: part.input }]
     case 'server-tool':
-      return serverTool(part.name, part.input, part.output, madeUp('srvtoolu_', seed, 24))
+      return serverTool(part.name, part.input, part.output, digestId('srvtoolu_', seed, 24))
     case 'compaction':
       return [{ type: 'compaction', content: part.text ?? null }]
     case 'opaque':
@@ -84,7 +84,7 @@ export function blocksFor(part: Part, seed: string, { token }: Pick<WholeProfile
 
 function callIdFor(callId: string, alias: string | undefined): string {
   const fitting = [alias, callId].find((id) => id !== undefined && callIdGrammar.fits.test(id))
-  return fitting ?? madeUp('toolu_', callId, 24)
+  return fitting ?? digestId('toolu_', callId, 24)
 }
 
 function serverTool(name: string, input: Json | undefined, output: Json | undefined, id: string): Block[] {
@@ -108,10 +108,6 @@ function stopReason({ origin, stop, parts }: Reply): string {
     default:
       return 'end_turn'
   }
-}
-
-function madeUp(prefix: string, seed: string, length: number): string {
-  return prefix + createHash('sha512').update(seed).digest('hex').slice(0, length)
 }
 
 /** Splits a complete reply into the events that would have carried it. */

@@ -20,36 +20,36 @@ import {
   protocolId,
   replyOnlyFields,
   textBlock,
-  type Writer,
+  type Encoding,
 } from './types.ts'
 
-export function encodeReply(reply: Reply, at: string, writer: Writer): Block[] {
-  return isReplayed(reply, writer.target) ? replay(reply, at, writer) : build(reply, at, writer)
+export function encodeReply(reply: Reply, at: string, encoding: Encoding): Block[] {
+  return isReplayed(reply, encoding.target) ? replay(reply, at, encoding) : build(reply, at, encoding)
 }
 
-function replay(reply: Reply, at: string, writer: Writer): Block[] {
+function replay(reply: Reply, at: string, encoding: Encoding): Block[] {
   const calls = new Map(
     reply.parts.flatMap((part) => (part.type === 'tool-call' && part.from !== undefined ? [[part.from, part]] : [])),
   )
   const speaks = reply.native.some(
     (block) => isBlock(block) && block.type === 'text' && typeof block.text === 'string' && !isBlank(block.text),
   )
-  const thinks = mayThink(reply, at, writer)
+  const thinks = mayThink(reply, at, encoding)
   const blocks: Block[] = []
   for (const [index, native] of reply.native.entries()) {
     if (!isBlock(native) || (isThinking(native) && !thinks)) continue
-    const block = replayBlock(native, calls.get(index), speaks, at, writer)
+    const block = replayBlock(native, calls.get(index), speaks, at, encoding)
     if (block) blocks.push(block)
   }
-  return callsLast(blocks, at, writer)
+  return callsLast(blocks, at, encoding)
 }
 
 /**
  * Thinking is sent completely or not at all: if one block cannot be sent unchanged, the others of its reply are left
  * out too.
  */
-function mayThink(reply: Reply, at: string, writer: Writer): boolean {
-  const signed = isClaude(writer.target.model)
+function mayThink(reply: Reply, at: string, encoding: Encoding): boolean {
+  const signed = isClaude(encoding.target.model)
   const bad = reply.native.some(
     (block) =>
       isBlock(block) &&
@@ -58,7 +58,7 @@ function mayThink(reply: Reply, at: string, writer: Writer): boolean {
   )
   if (bad) {
     const why = 'it has no signature, or text that cannot be sent as it was signed'
-    writer.notes.push({ kind: 'dropped', what: 'thinking', why, at, rule: 'R-18' })
+    encoding.notes.push({ kind: 'dropped', what: 'thinking', why, at, rule: 'R-18' })
   }
   return !bad
 }
@@ -68,37 +68,37 @@ function replayBlock(
   call: ToolCallPart | undefined,
   speaks: boolean,
   at: string,
-  writer: Writer,
+  encoding: Encoding,
 ): Block | undefined {
   const drop = (why: string, rule: string): undefined => {
-    writer.notes.push({ kind: 'dropped', what: `${native.type} block`, why, at, rule })
+    encoding.notes.push({ kind: 'dropped', what: `${native.type} block`, why, at, rule })
   }
   const block = forRequest(native)
   switch (native.type) {
     case 'text': {
       if (typeof native.text !== 'string' || native.text === '') return undefined
       if (!speaks) return drop('its text is blank, and a message may not say only that', 'R-8')
-      return { ...block, text: cleanText(native.text, at, writer.notes) }
+      return { ...block, text: cleanText(native.text, at, encoding.notes) }
     }
     case 'tool_use':
-      return call ? replayCall(block, call, at, writer) : drop('the log has no such call', 'R-1')
+      return call ? replayCall(block, call, at, encoding) : drop('the log has no such call', 'R-1')
     case 'compaction':
       if (!block.content && !block.encrypted_content) return drop('it is the mark of a compaction that failed', 'R-29')
       return block
     default:
-      return cleanJson(block, at, writer.notes)
+      return cleanJson(block, at, encoding.notes)
   }
 }
 
-function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer): Block {
-  const id = writer.idOf(call.callId)
-  const name = writer.names.toWire(call.name)
+function replayCall(block: Block, call: ToolCallPart, at: string, encoding: Encoding): Block {
+  const id = encoding.idOf(call.callId)
+  const name = encoding.names.toWire(call.name)
   if (id !== block.id) {
     const what = `id of the call of ${call.name} from ${JSON.stringify(block.id)} to ${JSON.stringify(id)}`
-    writer.notes.push({ kind: 'changed', what, why: 'ids must be unique in a request', at, rule: 'R-4' })
+    encoding.notes.push({ kind: 'changed', what, why: 'ids must be unique in a request', at, rule: 'R-4' })
   }
-  const input = call.malformed === undefined && isObject(block.input) ? block.input : inputOf(call, at, writer)
-  return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
+  const input = call.malformed === undefined && isObject(block.input) ? block.input : inputOf(call, at, encoding)
+  return { ...block, id, name, input: cleanJson(input, at, encoding.notes) }
 }
 
 /**
@@ -123,41 +123,41 @@ function citationForRequest(citation: Json): Json {
   return rest
 }
 
-function callsLast(blocks: Block[], at: string, writer: Writer): Block[] {
+function callsLast(blocks: Block[], at: string, encoding: Encoding): Block[] {
   const first = blocks.findIndex((block) => block.type === 'tool_use')
   const late = first >= 0 && blocks.slice(first).some((block) => block.type === 'text')
   if (!late) return blocks
   const why = 'text after a call hides its result from the API'
-  writer.notes.push({ kind: 'changed', what: 'order of the reply: its calls go last', why, at, rule: 'R-1' })
+  encoding.notes.push({ kind: 'changed', what: 'order of the reply: its calls go last', why, at, rule: 'R-1' })
   return [
     ...blocks.filter((block) => block.type !== 'tool_use'),
     ...blocks.filter((block) => block.type === 'tool_use'),
   ]
 }
 
-function build(reply: Reply, at: string, writer: Writer): Block[] {
+function build(reply: Reply, at: string, encoding: Encoding): Block[] {
   const blocks: Block[] = []
   let thoughts = 0
-  for (const part of withSources(reply, at, writer.notes).parts) {
+  for (const part of withSources(reply, at, encoding.notes).parts) {
     if (part.type === 'reasoning') thoughts++
-    const block = buildPart(part, reply, at, writer)
+    const block = buildPart(part, reply, at, encoding)
     if (block) blocks.push(block)
   }
   if (thoughts > 0) {
     const why = 'only the model that wrote it can read it, and it must not become part of the answer'
-    writer.notes.push({ kind: 'dropped', what: 'reasoning', why, at, rule: 'R-18' })
+    encoding.notes.push({ kind: 'dropped', what: 'reasoning', why, at, rule: 'R-18' })
   }
-  return callsLast(blocks, at, writer)
+  return callsLast(blocks, at, encoding)
 }
 
-function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block | undefined {
+function buildPart(part: Part, reply: Reply, at: string, encoding: Encoding): Block | undefined {
   const drop = (what: string, why: string, rule?: string): undefined => {
-    writer.notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
+    encoding.notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
   }
   const say = (text: string): Block | undefined => {
     if (text === '') return undefined
     if (isBlank(text)) return drop('blank text', 'the wire refuses it', 'R-8')
-    return textBlock(cleanText(text, at, writer.notes))
+    return textBlock(cleanText(text, at, encoding.notes))
   }
   switch (part.type) {
     case 'text':
@@ -166,51 +166,56 @@ function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block 
     case 'reasoning':
       return undefined
     case 'tool-call':
-      return buildCall(part, at, writer)
+      return buildCall(part, at, encoding)
     case 'server-tool': {
       const text = serverToolText(part)
       if (text === undefined) return drop(`call of ${part.name}`, 'it has no input or output')
-      writer.notes.push({ kind: 'changed', what: `${part.name} to labelled text`, why: 'another provider ran it', at })
+      encoding.notes.push({
+        kind: 'changed',
+        what: `${part.name} to labelled text`,
+        why: 'another provider ran it',
+        at,
+      })
       return say(text)
     }
     case 'compaction':
       if (!part.text) return drop('compaction', 'only its own provider can read it')
       return say(`${summaryLabel}\n${part.text}`)
     case 'media':
-      writer.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
+      encoding.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
       return textBlock(mediaStandIn(part.mediaType, part.name))
     case 'tool-result':
       return drop(`result of ${part.name}`, 'a reply has no place for results')
     case 'opaque':
-      if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data) && isOfIssuer(reply, writer.target)) {
+      if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data) && isOfIssuer(reply, encoding.target)) {
         return forRequest(part.data)
       }
       return drop(part.kind, 'it belongs to another wire')
   }
 }
 
-function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
-  if (writer.target.quirks.toolMessages || !writer.target.capabilities.tools) {
-    writer.notes.push({
+function buildCall(call: ToolCallPart, at: string, encoding: Encoding): Block {
+  if (encoding.target.quirks.toolMessages || !encoding.target.capabilities.tools) {
+    encoding.notes.push({
       kind: 'changed',
       what: `call of ${call.name} to labelled text`,
       why: 'the target supports no tools',
       at,
     })
-    return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, writer.notes))
+    return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, encoding.notes))
   }
   return {
     type: 'tool_use',
-    id: writer.idOf(call.callId),
-    name: writer.names.toWire(call.name),
-    input: cleanJson(inputOf(call, at, writer), at, writer.notes),
+    id: encoding.idOf(call.callId),
+    name: encoding.names.toWire(call.name),
+    input: cleanJson(inputOf(call, at, encoding), at, encoding.notes),
   }
 }
 
-function inputOf(call: ToolCallPart, at: string, writer: Writer): JsonObject {
+function inputOf(call: ToolCallPart, at: string, encoding: Encoding): JsonObject {
   if (call.malformed === undefined && isObject(call.input)) return call.input
   const what = `arguments of ${call.name} to an object that holds them as text`
-  writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
+  encoding.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
   return malformedInput(call.malformed ?? JSON.stringify(call.input))
 }
 

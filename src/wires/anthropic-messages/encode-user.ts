@@ -6,45 +6,45 @@ import { acceptsMedia } from '../shared/media.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
 import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { readImage } from '../shared/image-header.ts'
-import { type Block, imageTypes, isBlock, protocolId, textBlock, type Writer } from './types.ts'
+import { type Block, imageTypes, isBlock, protocolId, textBlock, type Encoding } from './types.ts'
 
-export function encodeUser(message: UserMessage, at: string, writer: Writer): Block[] {
+export function encodeUser(message: UserMessage, at: string, encoding: Encoding): Block[] {
   const blocks: Block[] = []
   for (const part of message.parts) {
     switch (part.type) {
       case 'text':
-        pushText(part.text, at, writer, blocks)
+        pushText(part.text, at, encoding, blocks)
         break
       case 'media':
-        blocks.push(mediaBlock(part, writer.target.capabilities.media, at, writer) ?? standIn(part, at, writer))
+        blocks.push(mediaBlock(part, encoding.target.capabilities.media, at, encoding) ?? standIn(part, at, encoding))
         break
       case 'compaction':
-        if (part.text) pushText(`${summaryLabel}\n${part.text}`, at, writer, blocks)
-        else writer.notes.push({ kind: 'dropped', what: 'compaction', why: 'only its own provider can read it', at })
+        if (part.text) pushText(`${summaryLabel}\n${part.text}`, at, encoding, blocks)
+        else encoding.notes.push({ kind: 'dropped', what: 'compaction', why: 'only its own provider can read it', at })
         break
       case 'opaque':
         if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data)) blocks.push(part.data)
-        else writer.notes.push({ kind: 'dropped', what: part.kind, why: 'it belongs to another wire', at })
+        else encoding.notes.push({ kind: 'dropped', what: part.kind, why: 'it belongs to another wire', at })
     }
   }
   return blocks
 }
 
 /** All results of the message, and after them what a result cannot contain. */
-export function encodeResults(message: ToolMessage, at: string, writer: Writer): Block[] {
+export function encodeResults(message: ToolMessage, at: string, encoding: Encoding): Block[] {
   const following: Block[] = []
-  const flat = writer.target.quirks.toolMessages || !writer.target.capabilities.tools
+  const flat = encoding.target.quirks.toolMessages || !encoding.target.capabilities.tools
   const results = message.parts.map((part) => {
-    const content = resultContent(part, at, writer, following)
+    const content = resultContent(part, at, encoding, following)
     if (!flat) {
       return {
         type: 'tool_result',
-        tool_use_id: writer.idOf(part.callId),
+        tool_use_id: encoding.idOf(part.callId),
         content,
         ...(part.failed && { is_error: true }),
       }
     }
-    writer.notes.push({
+    encoding.notes.push({
       kind: 'changed',
       what: `result of ${part.name} to labelled text`,
       why: 'the target supports no tools',
@@ -57,31 +57,31 @@ export function encodeResults(message: ToolMessage, at: string, writer: Writer):
   return [...results, ...following]
 }
 
-export function encodeSystem(parts: readonly TextPart[], at: string, writer: Writer): Block[] {
+export function encodeSystem(parts: readonly TextPart[], at: string, encoding: Encoding): Block[] {
   const blocks: Block[] = []
-  for (const part of parts) pushText(part.text, at, writer, blocks)
+  for (const part of parts) pushText(part.text, at, encoding, blocks)
   return blocks
 }
 
-function pushText(text: string, at: string, writer: Writer, blocks: Block[]): void {
+function pushText(text: string, at: string, encoding: Encoding, blocks: Block[]): void {
   if (text === '') return
   if (isBlank(text)) {
-    writer.notes.push({ kind: 'dropped', what: 'blank text', why: 'the wire refuses it', at, rule: 'R-8' })
+    encoding.notes.push({ kind: 'dropped', what: 'blank text', why: 'the wire refuses it', at, rule: 'R-8' })
     return
   }
-  blocks.push(textBlock(cleanText(text, at, writer.notes)))
+  blocks.push(textBlock(cleanText(text, at, encoding.notes)))
 }
 
 /** A string if there is only text; a failed result must not be empty (R-7), and no result is left without text. */
-function resultContent(part: ToolResultPart, at: string, writer: Writer, following: Block[]): string | Block[] {
-  const { capabilities } = writer.target
+function resultContent(part: ToolResultPart, at: string, encoding: Encoding, following: Block[]): string | Block[] {
+  const { capabilities } = encoding.target
   const blocks: Block[] = []
   let lines: string[] = []
   const flush = () => {
     const text = lines.join('\n')
     if (!isBlank(text)) blocks.push(textBlock(text))
     else if (text !== '') {
-      writer.notes.push({
+      encoding.notes.push({
         kind: 'dropped',
         what: `blank text in the result of ${part.name}`,
         why: 'the wire refuses it',
@@ -93,11 +93,11 @@ function resultContent(part: ToolResultPart, at: string, writer: Writer, followi
   }
   for (const piece of part.output) {
     if (piece.type === 'text') {
-      lines.push(cleanText(piece.text, at, writer.notes))
+      lines.push(cleanText(piece.text, at, encoding.notes))
       continue
     }
-    const inside = mediaBlock(piece, capabilities.resultMedia, at, writer)
-    const outside = inside ? undefined : mediaBlock(piece, capabilities.media, at, writer)
+    const inside = mediaBlock(piece, capabilities.resultMedia, at, encoding)
+    const outside = inside ? undefined : mediaBlock(piece, capabilities.media, at, encoding)
     if (inside) {
       flush()
       blocks.push(inside)
@@ -105,8 +105,8 @@ function resultContent(part: ToolResultPart, at: string, writer: Writer, followi
       following.push(outside)
       lines.push(`[${piece.mediaType}, shown below the tool results]`)
       const what = `${piece.mediaType} of the result of ${part.name} to user content after the results`
-      writer.notes.push({ kind: 'changed', what, why: 'a result cannot have it here', at })
-    } else lines.push(String(standIn(piece, at, writer).text))
+      encoding.notes.push({ kind: 'changed', what, why: 'a result cannot have it here', at })
+    } else lines.push(String(standIn(piece, at, encoding).text))
   }
   flush()
   if (blocks.length === 0) return emptyResultText
@@ -118,19 +118,19 @@ function textIn(blocks: readonly Block[]): string {
   return texts.length > 0 ? texts.join('\n') : emptyResultText
 }
 
-function standIn(part: MediaPart, at: string, writer: Writer): Block {
+function standIn(part: MediaPart, at: string, encoding: Encoding): Block {
   const why = 'it cannot be sent to this model; a line of text replaces it'
-  writer.notes.push({ kind: 'dropped', what: part.mediaType, why, at })
+  encoding.notes.push({ kind: 'dropped', what: part.mediaType, why, at })
   return textBlock(mediaStandIn(part.mediaType, part.name))
 }
 
-function mediaBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
+function mediaBlock(part: MediaPart, supported: readonly string[], at: string, encoding: Encoding): Block | undefined {
   if (part.data.kind === 'blob') return undefined
-  if (part.mediaType.startsWith('image/')) return imageBlock(part, supported, at, writer)
-  return documentBlock(part, supported, at, writer)
+  if (part.mediaType.startsWith('image/')) return imageBlock(part, supported, at, encoding)
+  return documentBlock(part, supported, at, encoding)
 }
 
-function imageBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
+function imageBlock(part: MediaPart, supported: readonly string[], at: string, encoding: Encoding): Block | undefined {
   const { data } = part
   const mediaType = data.kind === 'base64' ? (readImage(data.base64)?.mediaType ?? part.mediaType) : part.mediaType
   if (!acceptsMedia(supported, mediaType)) return undefined
@@ -138,30 +138,35 @@ function imageBlock(part: MediaPart, supported: readonly string[], at: string, w
     if (!imageTypes.includes(mediaType)) return undefined
     if (mediaType !== part.mediaType) {
       const what = `media type ${part.mediaType} to ${mediaType}`
-      writer.notes.push({ kind: 'changed', what, why: 'that is what the image really is', at })
+      encoding.notes.push({ kind: 'changed', what, why: 'that is what the image really is', at })
     }
     return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
   }
-  const source = linkedSource(data, writer)
+  const source = linkedSource(data, encoding)
   return source && { type: 'image', source }
 }
 
-function documentBlock(part: MediaPart, supported: readonly string[], at: string, writer: Writer): Block | undefined {
+function documentBlock(
+  part: MediaPart,
+  supported: readonly string[],
+  at: string,
+  encoding: Encoding,
+): Block | undefined {
   const { data, mediaType, name } = part
-  const title = name !== undefined && !isBlank(name) ? { title: cleanText(name, at, writer.notes) } : {}
+  const title = name !== undefined && !isBlank(name) ? { title: cleanText(name, at, encoding.notes) } : {}
   if (mediaType.startsWith('text/') && data.kind === 'base64') {
     const text = Buffer.from(data.base64, 'base64').toString('utf8')
     if (isBlank(text) || !(acceptsMedia(supported, mediaType) || acceptsMedia(supported, 'text/plain')))
       return undefined
     if (mediaType !== 'text/plain') {
-      writer.notes.push({
+      encoding.notes.push({
         kind: 'changed',
         what: `${mediaType} to text/plain`,
         why: 'the only text type of the wire',
         at,
       })
     }
-    const source = { type: 'text', media_type: 'text/plain', data: cleanText(text, at, writer.notes) }
+    const source = { type: 'text', media_type: 'text/plain', data: cleanText(text, at, encoding.notes) }
     return { type: 'document', source, ...title }
   }
   if (!acceptsMedia(supported, mediaType)) return undefined
@@ -170,12 +175,12 @@ function documentBlock(part: MediaPart, supported: readonly string[], at: string
     return { type: 'document', source: { type: 'base64', media_type: mediaType, data: data.base64 }, ...title }
   }
   if (data.kind === 'url' && mediaType !== 'application/pdf') return undefined
-  const source = linkedSource(data, writer)
+  const source = linkedSource(data, encoding)
   return source && { type: 'document', source, ...title }
 }
 
-function linkedSource(data: MediaPart['data'], writer: Writer): JsonObject | undefined {
-  const { target } = writer
+function linkedSource(data: MediaPart['data'], encoding: Encoding): JsonObject | undefined {
+  const { target } = encoding
   if (data.kind === 'url') return target.capabilities.mediaUrls ? { type: 'url', url: data.url } : undefined
   if (data.kind !== 'file' || data.provider !== target.provider) return undefined
   return { type: 'file', file_id: data.fileId }

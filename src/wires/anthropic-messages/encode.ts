@@ -36,17 +36,17 @@ import {
   textBlock,
   toolNameLength,
   toolNamePattern,
-  type Writer,
+  type Encoding,
 } from './types.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []
   const names = mapNames(context, toolNamePattern, toolNameLength, notes)
   const idOf = requestIds(context, target, protocolId, callIdGrammar, (reply) => isReplayed(reply, target))
-  const writer: Writer = { target, notes, names, idOf }
+  const encoding: Encoding = { target, notes, names, idOf }
 
-  const head = { system: encodeSystem(context.system, 'system', writer), ...declareTools(context, writer) }
-  const history = writeHistory(context, writer)
+  const head = { system: encodeSystem(context.system, 'system', encoding), ...declareTools(context, encoding) }
+  const history = writeHistory(context, encoding)
   const { midSystem } = target.capabilities
   const draft = normaliseTurns(
     placeSystem(history.turns, midSystem, []),
@@ -54,11 +54,11 @@ export function encode(context: Context, target: Target): Encoded {
     [],
   )
   const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
-  const requestOptions = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), writer)
+  const requestOptions = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), encoding)
   const bound = target.capabilities.boundReasoning === true
   const binding = bound ? checkThinkingPrefix(head, draft, context.messages) : undefined
   const { turns: cached, thinking } = history.thinks
-    ? keepThinking(history.turns, requestOptions.thinking, binding, writer)
+    ? keepThinking(history.turns, requestOptions.thinking, binding, encoding)
     : { turns: history.turns, thinking: requestOptions.thinking }
   const turns = placeSystem(cached, midSystem, notes)
 
@@ -108,7 +108,7 @@ export function encode(context: Context, target: Target): Encoded {
     ...(binding && { basis: (isDraft(whole) ? binding : checkThinkingPrefix(head, whole, context.messages)).basis }),
   }
 
-  /** Then it need not be hashed again, which takes longer than everything else. */
+  /** Unchanged turns need not be hashed again: hashing takes longer than everything else. */
   function isDraft(some: readonly Turn<Item>[]): boolean {
     return some.length === draft.length && some.every((turn, i) => turn === draft[i])
   }
@@ -134,11 +134,11 @@ interface History {
   thinks: boolean
 }
 
-function writeHistory(context: Context, writer: Writer): History {
-  const { target, names, idOf } = writer
+function writeHistory(context: Context, encoding: Encoding): History {
+  const { target, names, idOf } = encoding
   const notes: Note[] = []
   const { lookups, cached } = encodeCache(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
-  const scribe: Writer = { target, notes, names: lookups, idOf: lookups.idOf }
+  const scribe: Encoding = { target, notes, names: lookups, idOf: lookups.idOf }
   const write = (message: Message, at: string, index: number): Turn<Item> => {
     const items = writeMessage(message, at, scribe).map((block) => ({ block, message: index }))
     return turnOf(message.role, items, at)
@@ -164,30 +164,30 @@ function writeHistory(context: Context, writer: Writer): History {
   const start = Math.max(0, summary)
   if (start > 0) {
     const why = 'the summary after them replaces them'
-    writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
+    encoding.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
   }
   const covered = context.state?.kind === 'thread' ? context.state.covers : 0
-  writer.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
+  encoding.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
   const has = (is: (block: Block) => boolean) => [...kinds.values()].some(is)
-  const placed = placeSystem(written.slice(start), target.capabilities.midSystem, writer.notes)
+  const placed = placeSystem(written.slice(start), target.capabilities.midSystem, encoding.notes)
   return {
-    turns: has(isOfServerTool) ? pairServerTools(placed, context.messages, target, writer.notes) : placed,
+    turns: has(isOfServerTool) ? pairServerTools(placed, context.messages, target, encoding.notes) : placed,
     thinks: has(isThinking),
     start,
     compacted: summary >= 0,
   }
 }
 
-function writeMessage(message: Message, at: string, writer: Writer): Block[] {
+function writeMessage(message: Message, at: string, encoding: Encoding): Block[] {
   switch (message.role) {
     case 'system':
-      return encodeSystem(message.parts, at, writer)
+      return encodeSystem(message.parts, at, encoding)
     case 'user':
-      return encodeUser(message, at, writer)
+      return encodeUser(message, at, encoding)
     case 'tool':
-      return encodeResults(message, at, writer)
+      return encodeResults(message, at, encoding)
     case 'assistant':
-      return encodeReply(message, at, writer)
+      return encodeReply(message, at, encoding)
   }
 }
 

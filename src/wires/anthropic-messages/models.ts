@@ -65,7 +65,7 @@ export function takesMidSystem({ family, version }: Model): boolean {
   return version >= 4.8
 }
 
-/** Only what is certain. */
+/** Only documented limits. */
 export function maxOutputOf({ family, version }: Model): number | undefined {
   if (version < 3.5) return 4096
   if (version < 3.7) return 8192

@@ -12,7 +12,7 @@ import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool } from '../wire.ts'
 import { budgetOf, type Loop, planThinking, type Thinking } from './thinking.ts'
-import { type Block, isBlock, isThinking, type Item, type Writer } from './types.ts'
+import { type Block, isBlock, isThinking, type Item, type Encoding } from './types.ts'
 import { listIn, objectIn, textsIn } from '../shared/json-fields.ts'
 
 interface EncodedOptions {
@@ -22,25 +22,25 @@ interface EncodedOptions {
   fields: JsonObject
 }
 
-export function encodeOptions(declared: Declared, loop: Loop, writer: Writer): EncodedOptions {
-  const { options } = writer.target
-  const choice = toolChoice(declared, writer)
+export function encodeOptions(declared: Declared, loop: Loop, encoding: Encoding): EncodedOptions {
+  const { options } = encoding.target
+  const choice = toolChoice(declared, encoding)
   const forced = choice?.type === 'any' || choice?.type === 'tool'
-  const maxTokens = maxTokensOf(writer)
-  const thinking = planThinking(loop, maxTokens, forced, writer)
-  const schema = answerSchemaFor(writer.target, declared.tools.length > 0, 'anthropic', writer.notes)?.schema
+  const maxTokens = maxTokensOf(encoding)
+  const thinking = planThinking(loop, maxTokens, forced, encoding)
+  const schema = answerSchemaFor(encoding.target, declared.tools.length > 0, 'anthropic', encoding.notes)?.schema
   const output = {
     ...(thinking.effort !== undefined && { effort: thinking.effort }),
     ...(schema && { format: { type: 'json_schema', schema } }),
   }
-  const stop = stopSequences(writer)
+  const stop = stopSequences(encoding)
   return {
     maxTokens,
     thinking,
     fields: {
       ...(choice && { tool_choice: choice }),
       ...(Object.keys(output).length > 0 && { output_config: output }),
-      ...sampling(thinking, writer),
+      ...sampling(thinking, encoding),
       ...(stop.length > 0 && { stop_sequences: stop }),
       ...(options.stream !== undefined && { stream: options.stream }),
     },
@@ -51,42 +51,42 @@ export function encodeOptions(declared: Declared, loop: Loop, writer: Writer): E
 const usualOutput = 32_000
 const unknownOutput = 8192
 
-function maxTokensOf(writer: Writer): number {
-  const { options, capabilities } = writer.target
+function maxTokensOf(encoding: Encoding): number {
+  const { options, capabilities } = encoding.target
   if (options.maxOutput === undefined) {
-    return Math.min(capabilities.maxOutput ?? unknownOutput, usualOutput + budgetOf(writer))
+    return Math.min(capabilities.maxOutput ?? unknownOutput, usualOutput + budgetOf(encoding))
   }
   if (capabilities.maxOutput === undefined || options.maxOutput <= capabilities.maxOutput) return options.maxOutput
   const what = `max_tokens from ${options.maxOutput} to ${capabilities.maxOutput}`
-  writer.notes.push({ kind: 'changed', what, why: "that is the model's limit" })
+  encoding.notes.push({ kind: 'changed', what, why: "that is the model's limit" })
   return capabilities.maxOutput
 }
 
-function toolChoice(declared: Declared, writer: Writer): JsonObject | undefined {
-  const { options, capabilities, quirks } = writer.target
+function toolChoice(declared: Declared, encoding: Encoding): JsonObject | undefined {
+  const { options, capabilities, quirks } = encoding.target
   if (declared.tools.length === 0 || quirks.noToolChoice) return undefined
   if (declared.historyOnly || options.toolChoice === 'none') return { type: 'none' }
   const single = options.parallelTools === false && !quirks.noParallelTools ? { disable_parallel_tool_use: true } : {}
   const requested = options.toolChoice
   if (requested === 'required' || typeof requested === 'object') {
-    const name = typeof requested === 'object' ? writer.names.toWire(requested.tool) : undefined
+    const name = typeof requested === 'object' ? encoding.names.toWire(requested.tool) : undefined
     const known = name === undefined || declared.tools.some((tool) => tool.name === name)
     if (capabilities.forcedTool && known) {
       return name === undefined ? { type: 'any', ...single } : { type: 'tool', name, ...single }
     }
     const what = `tool choice ${JSON.stringify(requested)} to auto`
     const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
-    writer.notes.push({ kind: 'changed', what, why, rule: 'R-21' })
+    encoding.notes.push({ kind: 'changed', what, why, rule: 'R-21' })
     return { type: 'auto', ...single }
   }
   return requested === 'auto' || 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined
 }
 
-function sampling(thinking: Thinking, writer: Writer): JsonObject {
-  const { options, capabilities } = writer.target
+function sampling(thinking: Thinking, encoding: Encoding): JsonObject {
+  const { options, capabilities } = encoding.target
   const { temperature, topP } = options
   const drop = (what: string, why: string): void => {
-    writer.notes.push({ kind: 'dropped', what, why })
+    encoding.notes.push({ kind: 'dropped', what, why })
   }
   if (temperature === undefined && topP === undefined) return {}
   if (!capabilities.sampling || thinking.state === 'on') {
@@ -96,16 +96,16 @@ function sampling(thinking: Thinking, writer: Writer): JsonObject {
     )
     return {}
   }
-  if (temperature === undefined) return topP === undefined ? {} : { top_p: inRange('top_p', topP, writer.notes) }
+  if (temperature === undefined) return topP === undefined ? {} : { top_p: inRange('top_p', topP, encoding.notes) }
   if (topP !== undefined) drop('top_p', 'it does not go with temperature')
-  return { temperature: inRange('temperature', temperature, writer.notes, 1) }
+  return { temperature: inRange('temperature', temperature, encoding.notes, 1) }
 }
 
-function stopSequences(writer: Writer): string[] {
-  const { stop = [] } = writer.target.options
+function stopSequences(encoding: Encoding): string[] {
+  const { stop = [] } = encoding.target.options
   const sequences = stop.filter((sequence) => !isBlank(sequence))
   if (sequences.length < stop.length) {
-    writer.notes.push({ kind: 'dropped', what: 'blank stop sequences', why: 'the wire refuses them' })
+    encoding.notes.push({ kind: 'dropped', what: 'blank stop sequences', why: 'the wire refuses them' })
   }
   return sequences
 }
@@ -119,23 +119,24 @@ interface Declared {
   historyOnly: boolean
 }
 
-export function declareTools(context: Context, writer: Writer): Declared {
-  const { capabilities, quirks } = writer.target
+export function declareTools(context: Context, encoding: Encoding): Declared {
+  const { capabilities, quirks } = encoding.target
   if (!capabilities.tools) {
-    if (context.tools.length > 0) writer.notes.push({ kind: 'dropped', what: 'tools', why: 'the model supports none' })
+    if (context.tools.length > 0)
+      encoding.notes.push({ kind: 'dropped', what: 'tools', why: 'the model supports none' })
     return { tools: [], historyOnly: false }
   }
   if (context.tools.length > 0) {
     const offered = context.tools.slice(0, capabilities.maxTools)
     if (offered.length < context.tools.length) {
       const what = `${context.tools.length - offered.length} tools after the first ${offered.length}`
-      writer.notes.push({ kind: 'dropped', what, why: 'the model supports no more' })
+      encoding.notes.push({ kind: 'dropped', what, why: 'the model supports no more' })
     }
     const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
     const tools = offered.map((tool, index) => {
-      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
+      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, encoding.notes)
       return {
-        name: writer.names.toWire(tool.name),
+        name: encoding.names.toWire(tool.name),
         ...(description !== undefined && { description }),
         input_schema: schema,
       }
@@ -151,8 +152,8 @@ export function declareTools(context: Context, writer: Writer): Declared {
   }
   if (named.size === 0) return { tools: [], historyOnly: false }
   const why = 'a history with tool turns is refused without tools; calls of them are not allowed'
-  writer.notes.push({ kind: 'added', what: `tools ${[...named].join(', ')}`, why, rule: 'R-22' })
-  const tools = [...named].map((name) => ({ name: writer.names.toWire(name), input_schema: { type: 'object' } }))
+  encoding.notes.push({ kind: 'added', what: `tools ${[...named].join(', ')}`, why, rule: 'R-22' })
+  const tools = [...named].map((name) => ({ name: encoding.names.toWire(name), input_schema: { type: 'object' } }))
   return { tools, historyOnly: true }
 }
 
@@ -204,7 +205,7 @@ export function contextEdits(
   { cleared, compactAt }: Pick<Context, 'cleared' | 'compactAt'>,
   thinks: boolean,
 ): { context_management?: JsonObject } {
-  const edits = cleared === undefined ? [] : clearing(turns, cleared, thinks)
+  const edits = cleared === undefined ? [] : clearEdits(turns, cleared, thinks)
   if (compactAt !== undefined) {
     const trigger = { type: 'input_tokens', value: Math.max(leastTrigger, compactAt) }
     edits.push({ type: 'compact_20260112', trigger })
@@ -212,7 +213,7 @@ export function contextEdits(
   return edits.length > 0 ? { context_management: { edits } } : {}
 }
 
-function clearing(turns: readonly Turn<Item>[], cleared: number, thinks: boolean): JsonObject[] {
+function clearEdits(turns: readonly Turn<Item>[], cleared: number, thinks: boolean): JsonObject[] {
   const uses = turns.flatMap(({ items }) => items.filter(({ block }) => block.type === 'tool_use'))
   const remaining = uses.filter(({ message }) => message >= cleared).length
   const thoughts = turns.flatMap(({ items }) => items.find(({ block }) => isThinking(block)) ?? [])

@@ -13,7 +13,7 @@ function call(id: string, input: Json = {}): JsonObject {
   return { type: 'tool_use', id, name: 'clock', input }
 }
 
-function calling(...calls: JsonObject[]): JsonObject {
+function assistantWith(...calls: JsonObject[]): JsonObject {
   return { role: 'assistant', content: calls }
 }
 
@@ -28,15 +28,23 @@ function messages(...list: JsonObject[]): RefusedCheck['change'] {
 const marked: JsonObject = { type: 'text', text: 'Say ok.', cache_control: { type: 'ephemeral' } }
 
 export const refusedRequests: readonly RefusedCheck[] = [
-  refused('R-1', 'a call without its result', messages(user, calling(call('toolu_1')), user)),
+  refused('R-1', 'a call without its result', messages(user, assistantWith(call('toolu_1')), user)),
   refused('R-3', 'a result without its call', messages(user, result('toolu_1'))),
-  refused('R-4', 'one call id twice', messages(user, calling(call('toolu_1'), call('toolu_1')), result('toolu_1'))),
-  refused('R-5', 'a call id with a dot', messages(user, calling(call('toolu.1')), result('toolu.1'))),
-  refused('R-6', 'an input that is not an object', messages(user, calling(call('toolu_1', 'UTC')), result('toolu_1'))),
+  refused(
+    'R-4',
+    'one call id twice',
+    messages(user, assistantWith(call('toolu_1'), call('toolu_1')), result('toolu_1')),
+  ),
+  refused('R-5', 'a call id with a dot', messages(user, assistantWith(call('toolu.1')), result('toolu.1'))),
+  refused(
+    'R-6',
+    'an input that is not an object',
+    messages(user, assistantWith(call('toolu_1', 'UTC')), result('toolu_1')),
+  ),
   refused(
     'R-7',
     'a failed result without content',
-    messages(user, calling(call('toolu_1')), result('toolu_1', { content: [], is_error: true })),
+    messages(user, assistantWith(call('toolu_1')), result('toolu_1', { content: [], is_error: true })),
   ),
   refused('R-8', 'an empty text', put({ messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }] })),
   refused('R-9', 'a message without content', put({ messages: [{ role: 'user', content: [] }, user] })),
@@ -63,7 +71,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'R-22',
     'a history with calls, and no tools',
-    put({ messages: [user, calling(call('toolu_1')), result('toolu_1')], tools: undefined }),
+    put({ messages: [user, assistantWith(call('toolu_1')), result('toolu_1')], tools: undefined }),
   ),
   refused('R-23', 'a tool whose name has a space', put({ tools: [tool('the clock')] })),
   refused('R-24', 'a tool whose input is not an object', put({ tools: [tool('clock', { type: 'string' })] })),

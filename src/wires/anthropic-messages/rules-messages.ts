@@ -189,7 +189,7 @@ function checkImages(images: readonly Found[], report: Report): void {
 export function checkTurns(body: JsonObject, messages: readonly WireMessage[], report: Report): void {
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   checkSystemPlaces(messages, continues, report)
-  const turns = joined(messages)
+  const turns = joinTurns(messages)
   // With an assistant message first the API counts one more: it seems to insert a user message before it (recorded
   // 2026).
   const shift = messages[0]?.role === 'assistant' ? 1 : 0
@@ -220,7 +220,7 @@ interface JoinedTurn {
   blocks: Placed[]
 }
 
-function joined(messages: readonly WireMessage[]): JoinedTurn[] {
+function joinTurns(messages: readonly WireMessage[]): JoinedTurn[] {
   const turns: JoinedTurn[] = []
   for (const { role, content, index: message } of messages) {
     if (role === 'system') continue

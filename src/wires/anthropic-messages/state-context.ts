@@ -191,7 +191,7 @@ interface Prefix {
 
 function prefixOf(body: JsonObject): Prefix {
   const system = typeof body.system === 'string' ? [{ type: 'text', text: body.system }] : (body.system ?? [])
-  const start = JSON.stringify([unmarked(system), unmarked(body.tools ?? [])])
+  const start = JSON.stringify([withoutMarks(system), withoutMarks(body.tools ?? [])])
   let hash: Hash = createHash('sha256').update(start)
   let last: string | undefined
   return {
@@ -205,7 +205,7 @@ function prefixOf(body: JsonObject): Prefix {
         hash = createHash('sha256').update(start)
         last = undefined
       }
-      hash.update(`\n${role} ${JSON.stringify(unmarked(block))}`)
+      hash.update(`\n${role} ${JSON.stringify(withoutMarks(block))}`)
     },
     digest: () => hash.copy().digest('base64url'),
     get last() {
@@ -235,14 +235,14 @@ export function* blocksOf(
 }
 
 /** A block as the model reads it: without cache marks, and without reply-only fields. */
-function unmarked(value: Json): Json {
-  if (Array.isArray(value)) return value.map(unmarked)
+function withoutMarks(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutMarks)
   if (!isObject(value)) return value
   const { cache_control: _mark, citations, caller: _caller, ...rest } = value
   const cited = Array.isArray(citations) && citations.length > 0
   return {
     ...rest,
-    ...(Array.isArray(rest.content) && { content: unmarked(rest.content) }),
+    ...(Array.isArray(rest.content) && { content: withoutMarks(rest.content) }),
     ...(cited && { citations }),
   }
 }

@@ -180,7 +180,7 @@ function compactionFor(incoming: Incoming, body: JsonObject): Compaction | undef
   }
 }
 
-/** What the model must still see as it is: the question, and the newest results for it. */
+/** What the model still needs unchanged: the question, and its newest results. */
 function newestOf(body: JsonObject): JsonObject[] {
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : []
   const question = messages.findLast((message) => message.role === 'user' && !hasResults(message))

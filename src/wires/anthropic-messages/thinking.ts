@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import type { Effort } from '../../settings/options.ts'
 import { type Turn, turnOf } from '../shared/turns.ts'
-import { isThinking, type Item, type Writer } from './types.ts'
+import { isThinking, type Item, type Encoding } from './types.ts'
 
 export interface Thinking {
   /** The value of `thinking`, if any. */
@@ -30,22 +30,22 @@ const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
 }
 
 /** The preferred share of the output for manual thinking. */
-export function budgetOf(writer: Writer): number {
-  const { options, capabilities } = writer.target
+export function budgetOf(encoding: Encoding): number {
+  const { options, capabilities } = encoding.target
   const types = capabilities.thinking ?? []
   if (options.effort === undefined || options.effort === 'none') return 0
   return types.includes('enabled') && !types.includes('adaptive') ? budgets[options.effort] : 0
 }
 
-export function planThinking(loop: Loop, maxTokens: number, forced: boolean, writer: Writer): Thinking {
-  const { options, capabilities } = writer.target
+export function planThinking(loop: Loop, maxTokens: number, forced: boolean, encoding: Encoding): Thinking {
+  const { options, capabilities } = encoding.target
   const { effort, extra } = options
   const types = capabilities.thinking ?? []
   if (isObject(extra?.thinking)) return { state: extra.thinking.type === 'disabled' ? 'off' : 'on' }
   if (effort === undefined) return { state: 'default' }
 
   const drop = (why: string, rule: string): Thinking => {
-    writer.notes.push({ kind: 'dropped', what: `effort ${JSON.stringify(effort)}`, why, rule })
+    encoding.notes.push({ kind: 'dropped', what: `effort ${JSON.stringify(effort)}`, why, rule })
     return { state: 'default' }
   }
   if (effort === 'none') {
@@ -53,7 +53,7 @@ export function planThinking(loop: Loop, maxTokens: number, forced: boolean, wri
     return types.length > 0 ? drop('the model always thinks', 'R-20') : { state: 'off' }
   }
   if (types.includes('adaptive')) {
-    const level = levelOf(effort, writer)
+    const level = levelOf(effort, encoding)
     return { config: { type: 'adaptive' }, ...(level !== undefined && { effort: level }), state: 'on' }
   }
   if (!types.includes('enabled')) return drop('the model does not support thinking', 'R-20')
@@ -67,13 +67,13 @@ export function planThinking(loop: Loop, maxTokens: number, forced: boolean, wri
 const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** The requested level, or the next lower one that the model supports. */
-function levelOf(effort: Effort, writer: Writer): string | undefined {
-  const known = levels.filter((level) => writer.target.capabilities.efforts.includes(level))
+function levelOf(effort: Effort, encoding: Encoding): string | undefined {
+  const known = levels.filter((level) => encoding.target.capabilities.efforts.includes(level))
   const requested = Math.max(0, levels.indexOf(effort))
   const level = known.findLast((effort) => levels.indexOf(effort) <= requested) ?? known[0]
   if (level !== effort) {
     const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
-    writer.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })
+    encoding.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })
   }
   return level
 }
@@ -103,11 +103,11 @@ export function keepThinking(
   turns: readonly Turn<Item>[],
   thinking: Thinking,
   binding: ThinkingPrefix | undefined,
-  writer: Writer,
+  encoding: Encoding,
 ): { turns: readonly Turn<Item>[]; thinking: Thinking } {
   if (thinking.state === 'off') {
     const why = 'this request is made without thinking'
-    writer.notes.push({ kind: 'dropped', what: 'thinking of earlier replies', why, rule: 'R-17' })
+    encoding.notes.push({ kind: 'dropped', what: 'thinking of earlier replies', why, rule: 'R-17' })
     return { turns: withoutThinking(turns, () => true), thinking }
   }
   if (!binding) return { turns, thinking }
@@ -117,12 +117,12 @@ export function keepThinking(
     const at = turns.find(({ items }) => items.some(({ message }) => broken.has(message)))?.at
     const why = 'something before it has changed since, and the model accepts it only after its original prefix'
     const what = `thinking of ${broken.size} earlier replies`
-    writer.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
+    encoding.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
   }
   const remaining = broken.size > 0 ? withoutThinking(turns, (message) => broken.has(message)) : turns
   if (!binding.unproven) return { turns: remaining, thinking }
   const why = 'the prefix of some thinking is unknown; the provider should ignore what does not fit'
-  writer.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
+  encoding.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
   const block_binding = { prefix_mismatch_behavior: 'drop_block' }
   const config = { ...(thinking.config ?? { type: 'adaptive' }), block_binding }
   return { turns: remaining, thinking: { ...thinking, config } }

@@ -19,7 +19,7 @@ import type { Target } from '../wire.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { anthropicMessages } from './index.ts'
-import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, type Writer } from './types.ts'
+import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, type Encoding } from './types.ts'
 import { objectIn, listIn, textIn } from '../shared/json-fields.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
@@ -276,8 +276,8 @@ export function writeMessages(messages: readonly Message[]): WrittenMessage[] {
   })
 }
 
-function contentOf(message: Message, idOf: Writer['idOf']): Block[] {
-  const writer: Writer = {
+function contentOf(message: Message, idOf: Encoding['idOf']): Block[] {
+  const encoding: Encoding = {
     target: anywhere(message.role === 'assistant' ? message.origin : undefined),
     notes: [],
     names: { toWire: (name) => name },
@@ -285,13 +285,13 @@ function contentOf(message: Message, idOf: Writer['idOf']): Block[] {
   }
   switch (message.role) {
     case 'system':
-      return encodeSystem(message.parts, '', writer)
+      return encodeSystem(message.parts, '', encoding)
     case 'user':
-      return encodeUser(message, '', writer)
+      return encodeUser(message, '', encoding)
     case 'tool':
-      return encodeResults(message, '', writer)
+      return encodeResults(message, '', encoding)
     case 'assistant':
-      return encodeReply(message, '', writer)
+      return encodeReply(message, '', encoding)
   }
 }
 

@@ -41,7 +41,7 @@ export function isThinking(block: Block): boolean {
   return block.type === 'thinking' || block.type === 'redacted_thinking'
 }
 
-/** A call that the provider runs itself. */
+/** A call that the provider runs. */
 export function isServerCall(block: Block): boolean {
   return block.type === 'server_tool_use' || block.type === 'mcp_tool_use'
 }
@@ -93,7 +93,7 @@ export function isCacheable(block: Block): boolean {
 
 // What the parts of the encoder share.
 
-export interface Writer {
+export interface Encoding {
   target: Target
   notes: Note[]
   names: Pick<NameMap, 'toWire'>

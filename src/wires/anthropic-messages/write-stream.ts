@@ -26,7 +26,7 @@ export function writer(profile: StreamProfile): StreamWriter {
       return [{ type: 'message_start', message }]
     },
     open(part) {
-      const block = growing(part)
+      const block = growingBlock(part)
       return block ? [{ type: 'content_block_start', index: blocks, content_block: block }] : []
     },
     more(part, text) {
@@ -34,7 +34,7 @@ export function writer(profile: StreamProfile): StreamWriter {
       return delta ? [{ type: 'content_block_delta', index: blocks, delta }] : []
     },
     close(part) {
-      if (growing(part)) {
+      if (growingBlock(part)) {
         const citations = part.type === 'text' ? (part.citations ?? []) : []
         const index = blocks++
         return [
@@ -72,7 +72,7 @@ export function writer(profile: StreamProfile): StreamWriter {
 }
 
 /** The start of a block that arrives in pieces; undefined for a complete one. */
-function growing(part: Part): JsonObject | undefined {
+function growingBlock(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: '' }

@@ -185,7 +185,8 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
       const kind = kindOf(start)
       const content = inside(start, kind) ?? {}
       if (kind === 'toolUse') return finishUse(content, input.join(''))
-      if (kind === 'reasoningContent') return { block: reasoning(content, text.join(''), signature.join(''), redacted) }
+      if (kind === 'reasoningContent')
+        return { block: finishReasoning(content, text.join(''), signature.join(''), redacted) }
       if (kind === 'toolResult' && results.length > 0)
         return { block: { toolResult: { ...content, content: results } } }
       if (kind !== 'text') return { block: { [kind]: { ...content, ...inside(other, kind) } } }
@@ -203,7 +204,7 @@ function finishUse(use: JsonObject, streamed: string): { block: JsonObject; malf
   return { block, ...(malformed !== undefined && { malformed }) }
 }
 
-function reasoning(content: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
+function finishReasoning(content: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
   const sealed = redacted ?? content.redactedContent
   if (sealed !== undefined && text === '') return { reasoningContent: { redactedContent: sealed } }
   const whole = objectIn(content.reasoningText)

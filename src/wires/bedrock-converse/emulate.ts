@@ -1,12 +1,12 @@
 // What Converse would have sent: a reply, complete or as the chunks of a stream, and its errors.
 
-import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { callIdGrammar, inside, kindOf, protocolId, textBlock } from './types.ts'
+import { digestId } from '../shared/letters.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -41,17 +41,17 @@ function blocksFor(part: Part, seed: string): JsonObject[] {
     case 'refusal':
       return [textBlock(part.text)]
     case 'reasoning': {
-      const signature = madeUp('', `${seed}${part.text}`, 64)
+      const signature = digestId('', `${seed}${part.text}`, 64)
       if (part.hidden && part.text === '') return [{ reasoningContent: { redactedContent: signature } }]
       return [{ reasoningContent: { reasoningText: { text: part.text, signature } } }]
     }
     case 'tool-call': {
       const fitting = [part.alias, part.callId].find((id) => id !== undefined && callIdGrammar.fits.test(id))
-      const toolUseId = fitting ?? madeUp('tooluse_', part.callId, 22)
+      const toolUseId = fitting ?? digestId('tooluse_', part.callId, 22)
       return [{ toolUse: { toolUseId, name: part.name, input: part.input } }]
     }
     case 'server-tool': {
-      const toolUseId = madeUp('tooluse_', seed, 22)
+      const toolUseId = digestId('tooluse_', seed, 22)
       const use = { toolUse: { toolUseId, name: part.name, input: part.input ?? {}, type: 'server_tool_use' } }
       if (part.output === undefined) return [use]
       const content = Array.isArray(part.output) ? part.output : [{ text: JSON.stringify(part.output) }]
@@ -80,10 +80,6 @@ function stopReason({ origin, stop }: Reply): string {
     default:
       return 'end_turn'
   }
-}
-
-function madeUp(prefix: string, seed: string, length: number): string {
-  return prefix + createHash('sha512').update(seed).digest('hex').slice(0, length)
 }
 
 export function split(whole: Json, piece = Infinity): Json[] {

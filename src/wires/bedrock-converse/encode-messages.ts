@@ -14,9 +14,9 @@ import {
   replyPieces,
   resultPieces,
   textPieces,
-  writingFor,
+  createEncoding,
   type Form,
-  type Writing,
+  type Encoding,
 } from '../shared/pieces.ts'
 import { withSources } from '../shared/server-tool-text.ts'
 import { isBlank } from '../shared/text.ts'
@@ -47,8 +47,8 @@ const form: Form = {
   midSystem: 'BC-2',
 }
 
-export function writing(context: Context, target: Target, keepThoughts = false): Writing {
-  return writingFor(form, context, target, keepThoughts)
+export function encodingFor(context: Context, target: Target, keepThoughts = false): Encoding {
+  return createEncoding(form, context, target, keepThoughts)
 }
 
 /** The name of a document is decided when all of them are known. */
@@ -62,15 +62,15 @@ function mediaBlock(mediaType: string, base64: string): JsonObject | undefined {
 }
 
 /** All results of the message, and after them what a result cannot contain. */
-export function encodeResults(message: ToolMessage, at: string, write: Writing): JsonObject[] {
-  const written = message.parts.map((part) => ({ part, ...resultPieces(part, at, write) }))
+export function encodeResults(message: ToolMessage, at: string, encoding: Encoding): JsonObject[] {
+  const written = message.parts.map((part) => ({ part, ...resultPieces(part, at, encoding) }))
   const results = written.map(({ part, inside: content }) =>
-    takesTools(write) ? result(part, content, write) : flat(part, content, at, write),
+    takesTools(encoding) ? result(part, content, encoding) : flat(part, content, at, encoding),
   )
   return [...results, ...written.flatMap(({ after }) => after)]
 }
 
-function result(part: ToolResultPart, content: JsonObject[], { target, wireId }: Writing): JsonObject {
+function result(part: ToolResultPart, content: JsonObject[], { target, wireId }: Encoding): JsonObject {
   const blocks = content.length > 0 ? content : [textBlock(emptyResultText)]
   // Models whose results support media also support a status; for the others it is written into the text.
   const hasStatus = target.capabilities.resultMedia.length > 0
@@ -88,7 +88,7 @@ function failedInWords([first = textBlock(''), ...rest]: JsonObject[]): JsonObje
   return [first.text.startsWith('Error: ') ? first : textBlock(`Error: ${first.text}`), ...rest]
 }
 
-function flat(part: ToolResultPart, content: JsonObject[], at: string, { notes }: Writing): JsonObject {
+function flat(part: ToolResultPart, content: JsonObject[], at: string, { notes }: Encoding): JsonObject {
   notes.push({
     kind: 'changed',
     what: `result of ${part.name} to labelled text`,
@@ -99,15 +99,15 @@ function flat(part: ToolResultPart, content: JsonObject[], at: string, { notes }
   return textBlock(flatResult(flatResultLabel, part.name, text || emptyResultText, part.failed === true))
 }
 
-export function encodeReply(reply: Reply, at: string, write: Writing): JsonObject[] {
-  if (isReplayed(reply, write) && takesTools(write) && sameModel(reply.origin.model, write.target.model)) {
-    return cleanJson(replay(reply, at, write), at, write.notes)
+export function encodeReply(reply: Reply, at: string, encoding: Encoding): JsonObject[] {
+  if (isReplayed(reply, encoding) && takesTools(encoding) && sameModel(reply.origin.model, encoding.target.model)) {
+    return cleanJson(replay(reply, at, encoding), at, encoding.notes)
   }
-  noteReasoning(reply, at, write)
-  return withSources(reply, at, write.notes).parts.flatMap((part) => built(part, at, write))
+  noteReasoning(reply, at, encoding)
+  return withSources(reply, at, encoding.notes).parts.flatMap((part) => built(part, at, encoding))
 }
 
-function takesTools({ target }: Writing): boolean {
+function takesTools({ target }: Encoding): boolean {
   return target.capabilities.tools
 }
 
@@ -116,10 +116,10 @@ function sameModel(a: string, b: string): boolean {
   return a === b || (/claude/i.test(a) && /claude/i.test(b))
 }
 
-function replay(reply: Reply, at: string, write: Writing): JsonObject[] {
+function replay(reply: Reply, at: string, encoding: Encoding): JsonObject[] {
   const calls = new Map(reply.parts.flatMap((part) => (part.type === 'tool-call' ? [[part.from, part] as const] : [])))
   const drop = (what: string, why: string, rule: string): JsonObject[] => {
-    write.notes.push({ kind: 'dropped', what, why, at, rule })
+    encoding.notes.push({ kind: 'dropped', what, why, at, rule })
     return []
   }
   const blocks = reply.native.filter(isObject).flatMap((block, index) => {
@@ -130,45 +130,45 @@ function replay(reply: Reply, at: string, write: Writing): JsonObject[] {
     const use = inside(block, 'toolUse')
     const call = calls.get(index)
     if (!use || use.type !== undefined) return [block]
-    return call ? [{ toolUse: replayedUse(use, call, at, write) }] : drop('a call', 'the log has no such call', 'BC-3')
+    return call ? [{ toolUse: replayUse(use, call, at, encoding) }] : drop('a call', 'the log has no such call', 'BC-3')
   })
   if (blocks.some((block) => kindOf(block) !== 'reasoningContent')) return blocks
   return blocks.length > 0 ? drop('reply', 'it is nothing but reasoning', 'BC-16') : []
 }
 
-function replayedUse(use: JsonObject, call: ToolCallPart, at: string, write: Writing): JsonObject {
-  const [toolUseId, name] = [write.wireId(call.callId), write.names.toWire(call.name)]
+function replayUse(use: JsonObject, call: ToolCallPart, at: string, encoding: Encoding): JsonObject {
+  const [toolUseId, name] = [encoding.wireId(call.callId), encoding.names.toWire(call.name)]
   if (toolUseId !== use.toolUseId) {
     const why = 'ids must be unique in a request, and some models require short ones'
-    write.notes.push({ kind: 'changed', what: `id of the call of ${call.name}`, why, at, rule: 'BC-11' })
+    encoding.notes.push({ kind: 'changed', what: `id of the call of ${call.name}`, why, at, rule: 'BC-11' })
   }
-  const input = call.malformed === undefined && isObject(use.input) ? use.input : callInput(call, at, write)
+  const input = call.malformed === undefined && isObject(use.input) ? use.input : callInput(call, at, encoding)
   return { ...use, toolUseId, name, input }
 }
 
-function built(part: Part, at: string, write: Writing): JsonObject[] {
+function built(part: Part, at: string, encoding: Encoding): JsonObject[] {
   switch (part.type) {
     case 'reasoning':
-      return write.keepThoughts && part.text !== ''
+      return encoding.keepThoughts && part.text !== ''
         ? [{ reasoningContent: { reasoningText: { text: part.text } } }]
         : []
     case 'media':
-      write.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
-      return replyPieces({ ...part, data: { kind: 'file', fileId: '', provider: '' } }, at, { ...write, notes: [] })
+      encoding.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
+      return replyPieces({ ...part, data: { kind: 'file', fileId: '', provider: '' } }, at, { ...encoding, notes: [] })
     case 'tool-call': {
-      const input = callInput(part, at, write)
-      if (takesTools(write)) {
-        return [{ toolUse: { toolUseId: write.wireId(part.callId), name: write.names.toWire(part.name), input } }]
+      const input = callInput(part, at, encoding)
+      if (takesTools(encoding)) {
+        return [{ toolUse: { toolUseId: encoding.wireId(part.callId), name: encoding.names.toWire(part.name), input } }]
       }
-      write.notes.push({
+      encoding.notes.push({
         kind: 'changed',
         what: `call of ${part.name} to labelled text`,
         why: 'the target supports no tools',
         at,
       })
-      return textPieces(flatCall(part.name, input), at, write)
+      return textPieces(flatCall(part.name, input), at, encoding)
     }
     default:
-      return replyPieces(part, at, write)
+      return replyPieces(part, at, encoding)
   }
 }

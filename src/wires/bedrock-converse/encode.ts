@@ -7,30 +7,30 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
-import { systemPieces, textPieces, userPieces, type Writing } from '../shared/pieces.ts'
+import { systemPieces, textPieces, userPieces, type Encoding } from '../shared/pieces.ts'
 import { normaliseTurns, type Turn, turnOf, wireList } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { encodeReply, encodeResults, writing } from './encode-messages.ts'
+import { encodeReply, encodeResults, encodingFor } from './encode-messages.ts'
 import { encodeOptions, encodeTools } from './options.ts'
 import { inside, textBlock } from './types.ts'
 
 export function encode(context: Context, target: Target): Encoded {
-  const write = writing(context, target)
-  const { notes } = write
+  const encoding = encodingFor(context, target)
+  const { notes } = encoding
   const marks = target.capabilities.cacheMarks ? new Set(context.cacheAfter) : new Set<number>()
   const mark = markOf(target)
-  const system = context.system.flatMap((part) => textPieces(part.text, 'system', write))
+  const system = context.system.flatMap((part) => textPieces(part.text, 'system', encoding))
   if (marks.has(-1) && system.length > 0) system.push(mark)
 
   const encodeOne = (message: Message, at: string) =>
     // A system message inside the history becomes user text.
-    turnOf(message.role === 'system' ? 'user' : message.role, piecesOf(message, at, write), at)
+    turnOf(message.role === 'system' ? 'user' : message.role, piecesOf(message, at, encoding), at)
   const turns = context.messages.map((message, index) => {
-    const turn = write.cached(message, index, encodeOne)
+    const turn = encoding.cached(message, index, encodeOne)
     return marks.has(index) && turn.items.length > 0 ? turnOf(turn.role, [...turn.items, mark], turn.at) : turn
   })
   const settled = settleDocuments(normaliseTurns(turns, turnRules, notes), notes)
-  const tools = encodeTools(context, ranByService(settled), write)
+  const tools = encodeTools(context, ranByService(settled), encoding)
   const messages = wireList(settled, ({ role, items }) => [
     { role: role === 'assistant' ? 'assistant' : 'user', content: items },
   ])
@@ -46,7 +46,7 @@ export function encode(context: Context, target: Target): Encoded {
     path: pathOf(target, streams),
     body: mergeExtra(body, extra),
     notes,
-    toolNames: write.names.changed,
+    toolNames: encoding.names.changed,
     origins: originsIn('messages', messages),
   }
 }
@@ -59,16 +59,16 @@ const turnRules = {
   endWithUser: 'BC-16',
 }
 
-function piecesOf(message: Message, at: string, write: Writing): JsonObject[] {
+function piecesOf(message: Message, at: string, encoding: Encoding): JsonObject[] {
   switch (message.role) {
     case 'system':
-      return systemPieces(message, at, write)
+      return systemPieces(message, at, encoding)
     case 'user':
-      return userPieces(message, at, write)
+      return userPieces(message, at, encoding)
     case 'tool':
-      return encodeResults(message, at, write)
+      return encodeResults(message, at, encoding)
     case 'assistant':
-      return encodeReply(message, at, write)
+      return encodeReply(message, at, encoding)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { nearestEffort } from '../shared/options.ts'
-import type { Writing } from '../shared/pieces.ts'
+import type { Encoding } from '../shared/pieces.ts'
 import { inRange } from '../shared/ranges.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
@@ -102,8 +102,8 @@ function reasoningFields({ options, capabilities }: Target, notes: Note[]): Reas
 // forbids a call.
 
 /** `ran`: server tools in the history. */
-export function encodeTools(context: Context, ran: ReadonlySet<string>, write: Writing): JsonObject | undefined {
-  const { target, notes } = write
+export function encodeTools(context: Context, ran: ReadonlySet<string>, encoding: Encoding): JsonObject | undefined {
+  const { target, notes } = encoding
   const { capabilities, quirks } = target
   if (!capabilities.tools) {
     if (context.tools.length > 0) notes.push({ kind: 'dropped', what: 'tools', why: 'the model supports none' })
@@ -117,16 +117,16 @@ export function encodeTools(context: Context, ran: ReadonlySet<string>, write: W
   const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
   const tools = offered.map((tool, index) => {
     const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
-    return spec(write.names.toWire(tool.name), schema, description || undefined)
+    return spec(encoding.names.toWire(tool.name), schema, description || undefined)
   })
-  if (tools.length === 0) tools.push(...calledTools(context, write))
+  if (tools.length === 0) tools.push(...calledTools(context, encoding))
   for (const name of ran) {
     tools.push({ systemTool: { name } })
     const why = 'the service ran it before, and a history with tool turns is refused without its tools'
     notes.push({ kind: 'added', what: `tool ${name}`, why, rule: 'BC-5' })
   }
   if (tools.length === 0) return undefined
-  const choice = toolChoice(tools, context.tools.length > 0, write)
+  const choice = toolChoice(tools, context.tools.length > 0, encoding)
   return { tools, ...(choice && { toolChoice: choice }) }
 }
 
@@ -134,7 +134,7 @@ function spec(name: string, json: JsonObject, description?: string): JsonObject 
   return { toolSpec: { name, ...(description !== undefined && { description }), inputSchema: { json } } }
 }
 
-function calledTools(context: Context, { names, notes }: Writing): JsonObject[] {
+function calledTools(context: Context, { names, notes }: Encoding): JsonObject[] {
   const called = new Set<string>()
   for (const { role, parts } of context.messages) {
     if (role !== 'assistant') continue
@@ -146,20 +146,20 @@ function calledTools(context: Context, { names, notes }: Writing): JsonObject[] 
   return [...called].map((name) => spec(names.toWire(name), { type: 'object' }))
 }
 
-function toolChoice(tools: readonly JsonObject[], offered: boolean, write: Writing): JsonObject | undefined {
-  const { options, capabilities } = write.target
+function toolChoice(tools: readonly JsonObject[], offered: boolean, encoding: Encoding): JsonObject | undefined {
+  const { options, capabilities } = encoding.target
   const requested = options.toolChoice
   if (!offered || requested === undefined) return undefined
   if (requested === 'none') {
     const why = 'the wire has no way to forbid calls'
-    write.notes.push({ kind: 'dropped', what: 'tool choice "none"', why, rule: 'BC-5' })
+    encoding.notes.push({ kind: 'dropped', what: 'tool choice "none"', why, rule: 'BC-5' })
     return undefined
   }
   if (requested === 'auto') return { auto: {} }
-  const name = typeof requested === 'object' ? write.names.toWire(requested.tool) : undefined
+  const name = typeof requested === 'object' ? encoding.names.toWire(requested.tool) : undefined
   const known = name === undefined || tools.some((tool) => inside(tool, 'toolSpec')?.name === name)
   if (capabilities.forcedTool && known) return name === undefined ? { any: {} } : { tool: { name } }
   const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
-  write.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(requested)} to auto`, why, rule: 'BM-8' })
+  encoding.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(requested)} to auto`, why, rule: 'BM-8' })
   return { auto: {} }
 }

@@ -79,12 +79,12 @@ function toolChoiceOf(choice: Json | undefined): RequestOptions['toolChoice'] {
 
 function promptOf(body: JsonObject): Prompt {
   const segments = [
-    ...marked(inside(body, 'toolConfig')?.tools, (tool) => segment('tools', 'tools', tool)),
-    ...marked(body.system, (block) => segment('system', 'system', block)),
+    ...markSegments(inside(body, 'toolConfig')?.tools, (tool) => segment('tools', 'tools', tool)),
+    ...markSegments(body.system, (block) => segment('system', 'system', block)),
   ]
   for (const message of listIn(body.messages)) {
     if (!isObject(message)) continue
-    segments.push(...closed(marked(message.content, (block) => segment('messages', textIn(message.role), block))))
+    segments.push(...closed(markSegments(message.content, (block) => segment('messages', textIn(message.role), block))))
   }
   const fields = body.additionalModelRequestFields ?? null
   return {
@@ -95,7 +95,7 @@ function promptOf(body: JsonObject): Prompt {
 }
 
 /** A mark is a separate block here, after the one that it closes. */
-function marked(list: Json | undefined, made: (piece: Json) => Segment): Segment[] {
+function markSegments(list: Json | undefined, made: (piece: Json) => Segment): Segment[] {
   const segments: Segment[] = []
   for (const piece of listIn(list)) {
     const point = inside(piece, 'cachePoint')

@@ -15,7 +15,7 @@ import {
   writeBySource,
 } from '../shared/transcript.ts'
 import type { Target } from '../wire.ts'
-import { encodeReply, encodeResults, writing } from './encode-messages.ts'
+import { encodeReply, encodeResults, encodingFor } from './encode-messages.ts'
 import { bedrockConverse } from './index.ts'
 import { userPieces } from '../shared/pieces.ts'
 import { documentFormats, imageFormats, inside, kindOf, protocolId } from './types.ts'
@@ -155,10 +155,10 @@ function readTool(tool: Json): ToolSpec[] {
 
 function write(messages: Message[]): Json {
   return writeBySource(messages, protocolId, (run) => {
-    const write = writing({ system: [], messages: run, tools: [], cacheAfter: [] }, anywhere, true)
+    const encoding = encodingFor({ system: [], messages: run, tools: [], cacheAfter: [] }, anywhere, true)
     const written: { role: string; content: JsonObject[] }[] = []
     for (const message of run) {
-      const content = contentOf(message, write)
+      const content = contentOf(message, encoding)
       const role = message.role === 'tool' ? 'user' : message.role
       const last = written.at(-1)
       const isResults = (blocks: JsonObject[]) => blocks.some((block) => block.toolResult !== undefined)
@@ -169,18 +169,18 @@ function write(messages: Message[]): Json {
   })
 }
 
-function contentOf(message: Message, write: ReturnType<typeof writing>): JsonObject[] {
+function contentOf(message: Message, encoding: ReturnType<typeof encodingFor>): JsonObject[] {
   switch (message.role) {
     case 'system':
       return message.parts.map(({ text }) => ({ text }))
     case 'user':
-      return userPieces(message, '', write)
+      return userPieces(message, '', encoding)
     case 'tool':
-      return encodeResults(message, '', write)
+      return encodeResults(message, '', encoding)
     case 'assistant':
       return message.origin.protocol === protocolId && message.native.length > 0
         ? message.native.filter(isObject)
-        : encodeReply(message, '', write)
+        : encodeReply(message, '', encoding)
   }
 }
 

@@ -17,11 +17,12 @@ import {
   startReply,
   takeEvents,
   type Outcome,
+  stopByContent,
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { numberIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
-import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
+import { callsInOrder, endCalls, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
 
@@ -32,7 +33,7 @@ interface State extends Assembly {
 }
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...assembling(decoding(origin, options)), ended: false, last: undefined }
+  const state: State = { ...newAssembly(decoding(origin, options)), ended: false, last: undefined }
   return decoderOf({
     push(event) {
       if (!state.ended && !state.last && isObject(event)) push(state, event)
@@ -54,7 +55,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
 function push(state: State, event: JsonObject): void {
   if (!state.started && typeof event.id === 'string') state.origin = { ...state.origin, replyId: event.id }
   startReply(state)
-  // An error without a type and text.
+  // An error is an event without a type, with only a message.
   if (event.type === undefined && typeof event.message === 'string') {
     state.failure ??= readFailure({ body: event, provider: state.origin.provider })
   } else read(state, event)
@@ -96,7 +97,7 @@ function read(state: State, event: JsonObject): void {
 
 function outcome({ failure, last, origin }: State, hasCalls: boolean, cause: EndCause | undefined): Outcome {
   if (failure) return { stop: { reason: 'failed' }, failure }
-  return last ? finished(last, hasCalls, origin.provider) : stopAfterInterruption(cause)
+  return last ? finishedOutcome(last, hasCalls, origin.provider) : stopAfterInterruption(cause)
 }
 
 const reasons: Record<string, StopReason> = {
@@ -108,12 +109,11 @@ const reasons: Record<string, StopReason> = {
   TIMEOUT: 'failed',
 }
 
-function finished(last: JsonObject, hasCalls: boolean, provider: string): Outcome {
+function finishedOutcome(last: JsonObject, hasCalls: boolean, provider: string): Outcome {
   const raw = textIn(last.finish_reason)
   const reason = reasons[raw] ?? 'done'
   if (reason === 'failed') return { stop: { reason, raw }, failure: failureIn(last, raw, provider) }
-  if (reason === 'tool-calls' && !hasCalls) return { stop: { reason: 'done', raw } }
-  return { stop: { reason: reason === 'done' && hasCalls ? 'tool-calls' : reason, raw } }
+  return { stop: stopByContent(reason, raw, hasCalls) }
 }
 
 function failureIn({ error }: JsonObject, raw: string, provider: string): Failure {
@@ -162,7 +162,7 @@ interface Assembly extends OpenCalls {
   open: Growing | undefined
 }
 
-function assembling(state: Decoding): Assembly {
+function newAssembly(state: Decoding): Assembly {
   return {
     ...state,
     opened: new Map(),
@@ -232,13 +232,10 @@ function markCallEnd(message: Assembly, index: Json | undefined): void {
 
 /** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
 function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
-  const { opened, fragments, endedCalls } = message
   closeContent(message, whole)
-  // In the order of their parts, by which each is found again when it is sent back.
-  const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
-  const complete = whole ? calls : calls.filter((call) => endedCalls.has(call))
-  for (const call of calls)
-    endCall(message, call, complete.includes(call), opened.get(call) ?? beginCall(message, call))
+  const calls = callsInOrder(message, message.fragments)
+  const complete = whole ? calls : calls.filter((call) => message.endedCalls.has(call))
+  endCalls(message, calls, complete)
   return { native: nativeMessage(message, whole, complete), calls: calls.length }
 }
 

@@ -6,9 +6,9 @@
 import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Reply, ToolResultPart } from '../../core/message.ts'
-import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
+import { type Dialect, type Item, type ResultContent, textPart, type Encoding } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
-import { settledCalls } from '../message-list/encode-reply.ts'
+import { sendableCalls } from '../message-list/encode-reply.ts'
 import { dataUrl, acceptsMedia } from '../shared/media.ts'
 import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
@@ -74,28 +74,28 @@ function image(
   return { type: 'image_url', image_url: { url: data.url } }
 }
 
-function resultMessage(result: ToolResultPart, { text }: ResultContent, writer: Writer): JsonObject {
-  return { role: 'tool', tool_call_id: writer.idOf(result.callId), content: text }
+function resultMessage(result: ToolResultPart, { text }: ResultContent, encoding: Encoding): JsonObject {
+  return { role: 'tool', tool_call_id: encoding.idOf(result.callId), content: text }
 }
 
-function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
+function replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined {
   const message: JsonObject = { ...native, role: 'assistant' }
-  if (Array.isArray(message.content) && reply.origin.model !== writer.target.model) {
+  if (Array.isArray(message.content) && reply.origin.model !== encoding.target.model) {
     const content = message.content.filter((block) => !isThinking(block))
     const thoughts = message.content.length - content.length
     const why = 'it is sent back only to the model that wrote it'
-    if (thoughts > 0) writer.notes.push({ kind: 'dropped', what: `${thoughts} reasoning parts`, why, at })
+    if (thoughts > 0) encoding.notes.push({ kind: 'dropped', what: `${thoughts} reasoning parts`, why, at })
     message.content = content
   }
   if (Array.isArray(message.content) && message.content.length === 0) delete message.content
-  const calls = settledCalls(reply, native, at, writer)
+  const calls = sendableCalls(reply, native, at, encoding)
   if (calls.length > 0) return { ...message, tool_calls: calls }
   delete message.tool_calls
   return hasWords(message.content) ? message : undefined
 }
 
 /** A reply built from its parts: its text goes into the plan if it has calls. */
-function withPlan(items: readonly Item[], _reply: Reply, at: string, { notes }: Writer): Item[] {
+function withPlan(items: readonly Item[], _reply: Reply, at: string, { notes }: Encoding): Item[] {
   const isText = (item: Item) => 'part' in item && item.part.type === 'text'
   if (!items.some((item) => 'call' in item) || !items.some(isText)) return [...items]
   const texts = items.flatMap((item) => ('part' in item && isText(item) ? [String(item.part.text)] : []))

@@ -3,17 +3,17 @@
 import type { Note, ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort, Options } from '../../settings/options.ts'
-import type { Writer } from '../message-list/dialect.ts'
+import type { Encoding } from '../message-list/dialect.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { mostStopSequences } from './types.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
-  const { options } = writer.target
-  const drop = dropping(writer.notes)
+export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
+  const { options } = encoding.target
+  const drop = dropper(encoding.notes)
   if (options.store) drop('store', 'the wire stores no replies')
-  const fields = toolFields(tools, writer, drop)
+  const fields = toolFields(tools, encoding, drop)
   const { stop = [] } = options
   if (stop.length > mostStopSequences) {
     drop(`${stop.length - mostStopSequences} stop sequences`, `the wire accepts ${mostStopSequences}`, 'CO-13')
@@ -21,21 +21,21 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   return {
     ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
-    ...sampling(writer, drop),
+    ...sampling(encoding, drop),
     ...(stop.length > 0 && { stop_sequences: stop.slice(0, mostStopSequences) }),
-    ...thinking(writer, drop),
-    ...answerFormat(fields.tools !== undefined, writer),
+    ...thinking(encoding, drop),
+    ...answerFormat(fields.tools !== undefined, encoding),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
 }
 
 type Drop = (what: string, why: string, rule?: string) => void
 
-function dropping(notes: Note[]): Drop {
+function dropper(notes: Note[]): Drop {
   return (what, why, rule) => notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
 }
 
-function sampling({ target, notes }: Writer, drop: Drop): JsonObject {
+function sampling({ target, notes }: Encoding, drop: Drop): JsonObject {
   const { temperature, topP } = target.options
   if (!target.capabilities.sampling) {
     if (temperature !== undefined || topP !== undefined) drop('temperature and p', 'the model does not support them')
@@ -58,7 +58,7 @@ function sampling({ target, notes }: Writer, drop: Drop): JsonObject {
 /** The thinking budget. The highest effort has no limit of ours. */
 const budgets: Partial<Record<Effort, number>> = { minimal: 1024, low: 2048, medium: 8192 }
 
-function thinking({ target }: Writer, drop: Drop): JsonObject {
+function thinking({ target }: Encoding, drop: Drop): JsonObject {
   const { effort } = target.options
   if (effort === undefined) return {}
   if (!target.capabilities.efforts.includes(effort)) {
@@ -70,26 +70,26 @@ function thinking({ target }: Writer, drop: Drop): JsonObject {
   return { thinking: { type: 'enabled', ...(budget !== undefined && { token_budget: budget }) } }
 }
 
-function answerFormat(hasTools: boolean, { target, notes }: Writer): JsonObject {
+function answerFormat(hasTools: boolean, { target, notes }: Encoding): JsonObject {
   const answer = answerSchemaFor(target, hasTools, 'cohere', notes)
   if (!answer) return {}
   return { response_format: { type: 'json_object', ...(answer.schema && { json_schema: answer.schema }) } }
 }
 
-function toolFields(tools: readonly ToolSpec[], writer: Writer, drop: Drop): JsonObject {
-  const { capabilities, quirks, options } = writer.target
+function toolFields(tools: readonly ToolSpec[], encoding: Encoding, drop: Drop): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
     drop('tools', 'the model supports no tools')
     return {}
   }
   if (options.parallelTools === false) drop('parallel tools', 'the wire has no field for it')
-  const { offered, choice } = chosen(options.toolChoice, tools, writer, drop)
+  const { offered, choice } = chooseTools(options.toolChoice, tools, encoding, drop)
   const dialect = toolDialects[quirks.toolSchema ?? 'cohere']
   return {
     tools: offered.map((tool) => {
-      const { description, schema } = fitTool(tool, dialect, `tools[${tools.indexOf(tool)}]`, writer.notes)
-      const name = writer.names.toWire(tool.name)
+      const { description, schema } = fitTool(tool, dialect, `tools[${tools.indexOf(tool)}]`, encoding.notes)
+      const name = encoding.names.toWire(tool.name)
       const fn = { name, ...(description !== undefined && { description }), parameters: schema }
       return { type: 'function', function: fn }
     }),
@@ -103,8 +103,13 @@ interface Chosen {
 }
 
 /** The only way to choose a tool is to offer no other (CO-5). */
-function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], writer: Writer, drop: Drop): Chosen {
-  const { capabilities, quirks } = writer.target
+function chooseTools(
+  choice: Options['toolChoice'],
+  tools: readonly ToolSpec[],
+  encoding: Encoding,
+  drop: Drop,
+): Chosen {
+  const { capabilities, quirks } = encoding.target
   if (choice === undefined || choice === 'auto') return { offered: tools }
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'none')) {
     drop('tool choice', 'the model does not support it')

@@ -9,7 +9,7 @@ function tool(name: string): JsonObject {
   return { type: 'function', function: { name, description: 'Tells the time.', parameters: clockInput } }
 }
 
-function called(id: string): JsonObject {
+function toolCall(id: string): JsonObject {
   return { id, type: 'function', function: { name: 'clock', arguments: '{"zone":"UTC"}' } }
 }
 
@@ -25,7 +25,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'CO-1',
     'one result of two calls',
-    messages(user, { role: 'assistant', tool_calls: [called('clock_1'), called('clock_2')] }, result('clock_1')),
+    messages(user, { role: 'assistant', tool_calls: [toolCall('clock_1'), toolCall('clock_2')] }, result('clock_1')),
   ),
   refused('CO-2', 'a field that does not exist', put({ mood: 'good' })),
   refused('CO-10', 'a tool whose name has a hyphen', put({ tools: [tool('the-clock')] })),

@@ -122,7 +122,7 @@ function stopReason(finish: string): StopReason {
   return reasons[finish] ?? 'failed'
 }
 
-/** Checked 2026-11. Any other reason came without a usable answer. */
+/** Checked 2026-11. A reply with any other reason has no usable answer. */
 export const reasons: Partial<Record<string, StopReason>> = {
   STOP: 'done',
   MAX_TOKENS: 'length',

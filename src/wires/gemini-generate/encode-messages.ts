@@ -19,13 +19,13 @@ import {
   isReplayed,
   isText,
   noteReasoning,
-  patchedCall,
+  patchCall,
   replyPieces,
   resultPieces,
   systemPieces,
   userPieces,
-  type Writing,
-  writingFor,
+  type Encoding,
+  createEncoding,
 } from '../shared/pieces.ts'
 import { withSources } from '../shared/server-tool-text.ts'
 import { normaliseTurns, type Turn, turnOf, wireList } from '../shared/turns.ts'
@@ -33,7 +33,7 @@ import type { Target } from '../wire.ts'
 import { aboutTheAnswer, functionCallOf, type GeminiContent, type GeminiPart, protocolId } from './types.ts'
 
 /** `whole`: a request, with missing turns added at either end. `bare`: these messages and no more. */
-export function encodeContents(context: Context, write: Writing, extent: 'whole' | 'bare'): GeminiContent[] {
+export function encodeContents(context: Context, encoding: Encoding, extent: 'whole' | 'bare'): GeminiContent[] {
   const turns: Turn<GeminiPart>[] = []
   let stretch: EncodedInput[] = []
   const endStretch = () => {
@@ -42,34 +42,34 @@ export function encodeContents(context: Context, write: Writing, extent: 'whole'
     stretch = []
   }
 
-  const encodeOne = (message: Exclude<Message, Reply>, at: string) => encodeInput(message, at, write)
-  const replied = (reply: Reply, at: string) => replyTurn(reply, at, write)
+  const encodeOne = (message: Exclude<Message, Reply>, at: string) => encodeInput(message, at, encoding)
+  const replied = (reply: Reply, at: string) => replyTurn(reply, at, encoding)
   for (let index = 0; index < context.messages.length; index++) {
     const message = context.messages[index] as Message
     if (message.role !== 'assistant') {
-      stretch.push(write.cached(message, index, encodeOne))
+      stretch.push(encoding.cached(message, index, encodeOne))
       continue
     }
     endStretch()
-    const turn = write.cached(message, index, replied)
+    const turn = encoding.cached(message, index, replied)
     if (turn.items.length === 0) continue
     const previous = turns.at(-1)
-    if (extent === 'whole' && previous?.role === 'assistant') turns.push(between(turn, write))
+    if (extent === 'whole' && previous?.role === 'assistant') turns.push(continueTurn(turn, encoding))
     turns.push(turn)
   }
   endStretch()
 
   const turnRules = { text: (text: string): GeminiPart => ({ text }), join: [] }
   const ends = extent === 'whole' ? { startWithUser: true, endWithUser: 'G-5' } : {}
-  return wireList(normaliseTurns(turns, { ...turnRules, ...ends }, write.notes), ({ role, items }) => [
+  return wireList(normaliseTurns(turns, { ...turnRules, ...ends }, encoding.notes), ({ role, items }) => [
     { role: role === 'assistant' ? 'model' : 'user', parts: items },
   ])
 }
 
-function replyTurn(reply: Reply, at: string, write: Writing): Turn<GeminiPart> {
-  const items = encodeReply(reply, at, write)
+function replyTurn(reply: Reply, at: string, encoding: Encoding): Turn<GeminiPart> {
+  const items = encodeReply(reply, at, encoding)
   if (items.length === 0) {
-    write.notes.push({ kind: 'dropped', what: 'assistant message', why: 'nothing in it can be sent', at })
+    encoding.notes.push({ kind: 'dropped', what: 'assistant message', why: 'nothing in it can be sent', at })
   }
   return turnOf('assistant', items, at)
 }
@@ -111,28 +111,28 @@ function placesOf(inputs: readonly EncodedInput[]): string[] {
   return places
 }
 
-function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> {
+function continueTurn(reply: Turn<GeminiPart>, { notes }: Encoding): Turn<GeminiPart> {
   const what = `user message ${JSON.stringify(continueText)}`
   notes.push({ kind: 'added', what, why: 'roles must alternate on this wire', at: reply.at, rule: 'G-11' })
   return (reply.opening ??= turnOf('user', [{ text: continueText }], ''))
 }
 
-function encodeInput(message: Exclude<Message, Reply>, at: string, write: Writing): EncodedInput {
+function encodeInput(message: Exclude<Message, Reply>, at: string, encoding: Encoding): EncodedInput {
   if (message.role === 'tool') {
     const input: EncodedInput = { at, responses: [], media: [], rest: [] }
-    for (const part of message.parts) addResult(part, input, write)
+    for (const part of message.parts) addResult(part, input, encoding)
     return input
   }
-  const rest = message.role === 'user' ? userPieces(message, at, write) : systemPieces(message, at, write)
+  const rest = message.role === 'user' ? userPieces(message, at, encoding) : systemPieces(message, at, encoding)
   if (rest.length === 0) {
-    write.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
+    encoding.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
   }
   return { at, responses: [], media: [], rest }
 }
 
 /** One function response, and its media that the response itself cannot contain. */
-function addResult(part: ToolResultPart, input: EncodedInput, write: Writing): void {
-  const { inside, after } = resultPieces(part, input.at, write)
+function addResult(part: ToolResultPart, input: EncodedInput, encoding: Encoding): void {
+  const { inside, after } = resultPieces(part, input.at, encoding)
   const media: JsonObject[] = []
   const texts: string[] = []
   for (const piece of inside) {
@@ -142,9 +142,9 @@ function addResult(part: ToolResultPart, input: EncodedInput, write: Writing): v
   const text = inside.length > 0 ? texts.join('\n') : emptyResultText
   const response: JsonObject = {
     // Without an id a response is matched by its name and position.
-    ...(write.target.capabilities.callIds !== false &&
-      !write.isIdless(part.callId) && { id: write.wireId(part.callId) }),
-    name: write.resultName(part),
+    ...(encoding.target.capabilities.callIds !== false &&
+      !encoding.isIdless(part.callId) && { id: encoding.wireId(part.callId) }),
+    name: encoding.resultName(part),
     // Must be an object; `output` and `error` are the keys that models are trained on.
     response: part.failed ? { error: text } : { output: text },
     ...(media.length > 0 && { parts: media satisfies Json[] }),
@@ -168,30 +168,30 @@ const form: Form = {
   ...googleForm,
 }
 
-export function writing(context: Context, target: Target, keepThoughts = false): Writing {
-  return writingFor(form, context, target, keepThoughts)
+export function encodingFor(context: Context, target: Target, keepThoughts = false): Encoding {
+  return createEncoding(form, context, target, keepThoughts)
 }
 
-function encodeReply(reply: Reply, at: string, write: Writing): GeminiPart[] {
-  const parts = isReplayed(reply, write) ? replay(reply, at, write) : build(reply, at, write)
-  const clean = cleanJson(parts, at, write.notes)
-  return write.target.capabilities.signedCalls ? signed(clean, at, write) : clean
+function encodeReply(reply: Reply, at: string, encoding: Encoding): GeminiPart[] {
+  const parts = isReplayed(reply, encoding) ? replay(reply, at, encoding) : build(reply, at, encoding)
+  const clean = cleanJson(parts, at, encoding.notes)
+  return encoding.target.capabilities.signedCalls ? signParts(clean, at, encoding) : clean
 }
 
-function replay(reply: Reply, at: string, write: Writing): GeminiPart[] {
+function replay(reply: Reply, at: string, encoding: Encoding): GeminiPart[] {
   const parts = reply.native.filter(isObject)
   for (const part of reply.parts) {
     if (part.type !== 'tool-call' || part.from === undefined) continue
     const call = functionCallOf(parts[part.from])
-    const id = part.alias === undefined ? undefined : write.wireId(part.callId)
+    const id = part.alias === undefined ? undefined : encoding.wireId(part.callId)
     const wire = { id, arguments: 'args' as const }
-    if (call) parts[part.from] = { ...parts[part.from], functionCall: patchedCall(call, part, wire, at, write) }
+    if (call) parts[part.from] = { ...parts[part.from], functionCall: patchCall(call, part, wire, at, encoding) }
   }
   return parts
 }
 
 /** G-6 checks the current turn only; all steps are signed, so that they stay the same when the next turn begins. */
-function signed(parts: GeminiPart[], at: string, { notes }: Writing): GeminiPart[] {
+function signParts(parts: GeminiPart[], at: string, { notes }: Encoding): GeminiPart[] {
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const call = parts[first]
   if (!call || (typeof call.thoughtSignature === 'string' && call.thoughtSignature !== '')) return parts
@@ -200,17 +200,17 @@ function signed(parts: GeminiPart[], at: string, { notes }: Writing): GeminiPart
   return parts.with(first, { ...call, thoughtSignature: skipSignature })
 }
 
-function build(reply: Reply, at: string, write: Writing): GeminiPart[] {
-  noteReasoning(reply, at, write)
-  return withSources(reply, at, write.notes).parts.flatMap((part) => builtPart(part, at, write))
+function build(reply: Reply, at: string, encoding: Encoding): GeminiPart[] {
+  noteReasoning(reply, at, encoding)
+  return withSources(reply, at, encoding.notes).parts.flatMap((part) => builtPart(part, at, encoding))
 }
 
-function builtPart(part: Part, at: string, write: Writing): GeminiPart[] {
+function builtPart(part: Part, at: string, encoding: Encoding): GeminiPart[] {
   if (part.type === 'reasoning') {
-    return write.keepThoughts && part.text !== '' ? [{ text: part.text, thought: true }] : []
+    return encoding.keepThoughts && part.text !== '' ? [{ text: part.text, thought: true }] : []
   }
-  if (part.type !== 'tool-call') return replyPieces(part, at, write)
-  const args = callInput(part, at, write)
-  const id = write.target.capabilities.callIds === false ? {} : { id: write.wireId(part.callId) }
-  return [{ functionCall: { ...id, name: write.names.toWire(part.name), args } }]
+  if (part.type !== 'tool-call') return replyPieces(part, at, encoding)
+  const args = callInput(part, at, encoding)
+  const id = encoding.target.capabilities.callIds === false ? {} : { id: encoding.wireId(part.callId) }
+  return [{ functionCall: { ...id, name: encoding.names.toWire(part.name), args } }]
 }

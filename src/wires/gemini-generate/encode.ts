@@ -10,24 +10,24 @@ import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google
 import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
-import type { Writing } from '../shared/pieces.ts'
+import type { Encoding } from '../shared/pieces.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
-import { cleanText } from '../shared/text.ts'
+import { systemTexts } from '../shared/text.ts'
 import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
-import { encodeContents, writing } from './encode-messages.ts'
+import { encodeContents, encodingFor } from './encode-messages.ts'
 
 export function encode(context: Context, target: Target): Encoded {
-  const write = writing(context, target)
-  const { notes } = write
-  const system = context.system.map((part) => cleanText(part.text, 'system', notes)).filter((text) => text !== '')
-  const tools = declarations(context, write, (about, schema) => ({
+  const encoding = encodingFor(context, target)
+  const { notes } = encoding
+  const system = systemTexts(context, notes)
+  const tools = declarations(context, encoding, (about, schema) => ({
     ...about,
     // `parameters` is an OpenAPI subset that refuses unknown keywords (G-12); this one is JSON Schema.
     parametersJsonSchema: schema,
   }))
   const config = generationConfig(tools.length > 0, target, notes)
-  const choice = toolConfig(context, write)
-  const contents = encodeContents(context, write, 'whole')
+  const choice = toolConfig(context, encoding)
+  const contents = encodeContents(context, encoding, 'whole')
   const body: JsonObject = {
     ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
     contents,
@@ -38,9 +38,9 @@ export function encode(context: Context, target: Target): Encoded {
   noteTheRest(target, notes)
   return {
     path: pathOf(target),
-    body: target.options.extra ? mergeExtra(body, target.options.extra) : body,
+    body: mergeExtra(body, target.options.extra),
     notes,
-    toolNames: write.names.changed,
+    toolNames: encoding.names.changed,
     origins: originsIn('contents', contents),
   }
 }
@@ -55,8 +55,8 @@ function pathOf(target: Target): string {
   return target.options.stream ? `/${path}:streamGenerateContent?alt=sse` : `/${path}:generateContent`
 }
 
-function toolConfig(context: Context, write: Writing): JsonObject | undefined {
-  const choice = toolChoice(context, write)
+function toolConfig(context: Context, encoding: Encoding): JsonObject | undefined {
+  const choice = toolChoice(context, encoding)
   if (choice === undefined) return undefined
   if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.tool] }
   return { mode: choice === 'required' ? 'ANY' : choice.toUpperCase() }

@@ -6,7 +6,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, TextPart, ToolCallPart } from '../../core/message.ts'
-import { addPart, type Decoding, endPart, growPart, startedCall, startPart } from '../shared/decoding.ts'
+import { addPart, type Decoding, endPart, growPart, newCallPart, startPart } from '../shared/decoding.ts'
 import { dataKeys, protocolId } from './types.ts'
 import { objectIn, listIn } from '../shared/json-fields.ts'
 
@@ -126,7 +126,7 @@ function readWholeCall(state: Content, part: JsonObject, { id, name, args }: Jso
   const wrong = args !== undefined && args !== null && !isObject(args)
   state.calls++
   addPart(state, {
-    ...startedCall(state, id, name),
+    ...newCallPart(state, id, name),
     input: objectIn(args),
     ...(wrong && { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
     from: keep(state, part),
@@ -134,7 +134,7 @@ function readWholeCall(state: Content, part: JsonObject, { id, name, args }: Jso
 }
 
 function startCall(state: Content, frame: JsonObject, { id, name }: JsonObject): OpenCall {
-  const part = startedCall(state, id, name)
+  const part = newCallPart(state, id, name)
   const { alias: _, ...shown } = part
   state.calls++
   return { index: startPart(state, shown), part, frame, pieces: partialCall() }

@@ -17,7 +17,7 @@ interface JoinedTurn {
 }
 
 export function checkTurns(contents: readonly JsonObject[], check: Check): void {
-  const turns = joined(contents)
+  const turns = joinTurns(contents)
   for (const [index, turn] of turns.entries()) {
     const previous = turns[index - 1]
     const after = turns[index + 1]
@@ -43,7 +43,7 @@ export function checkTurns(contents: readonly JsonObject[], check: Check): void 
   checkSignatures(turns, check)
 }
 
-function joined(contents: readonly JsonObject[]): JoinedTurn[] {
+function joinTurns(contents: readonly JsonObject[]): JoinedTurn[] {
   const turns: JoinedTurn[] = []
   for (const [index, content] of contents.entries()) {
     const role = content.role === 'model' ? 'model' : 'user'

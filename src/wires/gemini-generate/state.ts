@@ -28,7 +28,7 @@ export function createGeminiState(): ServerState {
           checkSignatures({ ...incoming, body })
           const finish = (whole: JsonObject) => {
             const counted = withCachedTokens(whole, cached)
-            return (geminiVersion(model) ?? 0) < 300 ? counted : signed(counted, model)
+            return (geminiVersion(model) ?? 0) < 300 ? counted : signReply(counted, model)
           }
           return { view: body, finish }
         },
@@ -55,7 +55,7 @@ function checkSignatures({ body, protocol }: Incoming): void {
 }
 
 /** The complete reply with the emulator's signature on its first call. */
-function signed(whole: JsonObject, model: string): JsonObject {
+function signReply(whole: JsonObject, model: string): JsonObject {
   const [candidate, ...others] = listOf(whole.candidates)
   if (!isObject(candidate) || !isObject(candidate.content)) return whole
   const parts = listOf(candidate.content.parts)
@@ -110,7 +110,7 @@ function createGeminiCaches(): GeminiCaches {
         cache.expiresAt = expiryOf(visit.body, now) ?? cache.expiresAt
         cache.updatedAt = now
       }
-      return written(name, cache)
+      return cacheBody(name, cache)
     },
     expand(body, owner, now) {
       const name = textIn(body.cachedContent)
@@ -129,29 +129,29 @@ function createGeminiCaches(): GeminiCaches {
 
   function create({ body, owner, now, seed, count }: EndpointRequest): Json {
     const { model, ttl: _, expireTime: __, displayName, ...content } = body
-    if (typeof model !== 'string') throw refused(400, 'INVALID_ARGUMENT', 'CachedContent model is required.')
+    if (typeof model !== 'string') throw refusal(400, 'INVALID_ARGUMENT', 'CachedContent model is required.')
     const tokens = promptTokens(promptOf({ contents: [], ...content }), count)
     const least = 1024
     if (tokens < least) {
       const message = `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${least}`
-      throw refused(400, 'INVALID_ARGUMENT', message)
+      throw refusal(400, 'INVALID_ARGUMENT', message)
     }
     const name = `cachedContents/${lettersFrom(seed, 24).toLowerCase()}`
     const expiresAt = expiryOf(body, now) ?? now + usualLifetime
     const times = { createdAt: now, updatedAt: now, expiresAt }
     caches.set(name, { owner, content, tokens, ...times, displayName: textIn(displayName), model })
-    return written(name, found(name, owner, now))
+    return cacheBody(name, found(name, owner, now))
   }
 
   function list(owner: string, now: number): Json {
     const owned = [...caches].filter(([, cache]) => cache.owner === owner && cache.expiresAt > now)
-    return { cachedContents: owned.map(([name, cache]) => written(name, cache)) }
+    return { cachedContents: owned.map(([name, cache]) => cacheBody(name, cache)) }
   }
 
   function found(name: string, owner: string, now: number): Cache {
     const cache = caches.get(name)
     if (cache && cache.owner === owner && cache.expiresAt > now) return cache
-    throw refused(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')
+    throw refusal(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')
   }
 }
 
@@ -163,7 +163,7 @@ function expiryOf({ ttl, expireTime }: JsonObject, now: number): number | undefi
   return Number.isNaN(time) ? undefined : time
 }
 
-function written(name: string, cache: Cache): JsonObject {
+function cacheBody(name: string, cache: Cache): JsonObject {
   return {
     name,
     model: cache.model,
@@ -175,7 +175,7 @@ function written(name: string, cache: Cache): JsonObject {
   }
 }
 
-function refused(status: number, type: string, message: string): Refusal {
+function refusal(status: number, type: string, message: string): Refusal {
   return new Refusal(status, { error: { code: status, message, status: type } })
 }
 

@@ -14,7 +14,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../core/message.ts'
-import { encodeContents, writing } from './encode-messages.ts'
+import { encodeContents, encodingFor } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
@@ -250,5 +250,5 @@ function camel(key: string): string {
 }
 
 function write(messages: Message[]): Json {
-  return writeItems(messages, geminiGenerate, writing, (context, pen) => encodeContents(context, pen, 'bare'))
+  return writeItems(messages, geminiGenerate, encodingFor, (context, pen) => encodeContents(context, pen, 'bare'))
 }

@@ -21,7 +21,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     close(part) {
       if (part.type === 'text' || part.type === 'reasoning') return []
-      // Only a token of the server: nothing else is invented.
+      // Only with a token of our server: a signature is never invented.
       const written = profile.token ? signed(partsOf(part), profile) : partsOf(part)
       return written.length === 0 ? [] : [chunk(written)]
     },

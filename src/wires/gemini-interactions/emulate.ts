@@ -20,7 +20,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     created: time,
     updated: time,
     service_tier: 'standard',
-    steps: isNative ? reply.native : signed(reply.parts.flatMap(stepsOf), profile),
+    steps: isNative ? reply.native : signSteps(reply.parts.flatMap(stepsOf), profile),
     object: 'interaction',
     model: profile.model,
   }
@@ -78,8 +78,8 @@ function opaqueOf(kind: string, data: Step): Step[] {
 }
 
 /** Gemini 3 signs the thought before a call; without it the call is refused. */
-function signed(steps: Step[], profile: WholeProfile): Step[] {
-  if (profile.token) return steps.map(sealing(profile))
+function signSteps(steps: Step[], profile: WholeProfile): Step[] {
+  if (profile.token) return steps.map(stepSealer(profile))
   const call = steps.findIndex((step) => step.type === 'function_call')
   if (call < 0 || (geminiVersion(profile.model) ?? 0) < 300) return steps
   const thought = steps.findLastIndex((step, index) => index < call && step.type === 'thought')
@@ -90,7 +90,7 @@ function signed(steps: Step[], profile: WholeProfile): Step[] {
 }
 
 /** The steps of a server's reply, in order, with its token on thoughts, and on a call without one. */
-export function sealing({ token }: Pick<WholeProfile, 'token'>): (step: Step) => Step {
+export function stepSealer({ token }: Pick<WholeProfile, 'token'>): (step: Step) => Step {
   let isSealed = false
   return (step) => {
     const signature = step.type === 'thought' || (step.type === 'function_call' && !isSealed) ? token?.() : undefined

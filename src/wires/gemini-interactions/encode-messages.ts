@@ -14,13 +14,13 @@ import {
   isReplayed,
   isText,
   noteReasoning,
-  patchedCall,
+  patchCall,
   replyPieces,
   resultPieces,
   systemPieces,
   userPieces,
-  type Writing,
-  writingFor,
+  type Encoding,
+  createEncoding,
 } from '../shared/pieces.ts'
 import { withSources } from '../shared/server-tool-text.ts'
 import { normaliseTurns, type Turn, turnOf, wireList } from '../shared/turns.ts'
@@ -43,7 +43,7 @@ import {
  */
 type Extent = 'whole' | 'bare' | { from: number }
 
-export function encodeSteps(context: Context, write: Writing, extent: Extent): Step[] {
+export function encodeSteps(context: Context, encoding: Encoding, extent: Extent): Step[] {
   const first = typeof extent === 'object' ? extent.from : 0
   const turns: Turn<Step>[] = []
   /** Media of the results so far, to be shown after the last of them. */
@@ -56,11 +56,11 @@ export function encodeSteps(context: Context, write: Writing, extent: Extent): S
     shownFrom = []
   }
 
-  const written = (message: Message, at: string) => writeMessage(message, at, write)
+  const written = (message: Message, at: string) => writeMessage(message, at, encoding)
   for (let index = first; index < context.messages.length; index++) {
     const message = context.messages[index] as Message
     if (message.role !== 'tool') showMedia()
-    const turn = write.cached(message, index, written)
+    const turn = encoding.cached(message, index, written)
     turns.push(turn)
     if (!turn.media) continue
     media.push(...turn.media)
@@ -70,7 +70,7 @@ export function encodeSteps(context: Context, write: Writing, extent: Extent): S
 
   const turnRules = { text: (text: string) => userInput([textContent(text)]), join: [] }
   const ends = extent === 'bare' ? {} : { startWithUser: extent === 'whole', endWithUser: 'G-5' }
-  return wireList(normaliseTurns(turns, { ...turnRules, ...ends }, write.notes), (turn) => turn.items)
+  return wireList(normaliseTurns(turns, { ...turnRules, ...ends }, encoding.notes), (turn) => turn.items)
 }
 
 interface Written extends Turn<Step> {
@@ -78,28 +78,28 @@ interface Written extends Turn<Step> {
   media?: Content[]
 }
 
-function writeMessage(message: Message, at: string, write: Writing): Written {
+function writeMessage(message: Message, at: string, encoding: Encoding): Written {
   if (message.role === 'tool') {
-    const results = message.parts.map((part) => encodeResult(part, at, write))
+    const results = message.parts.map((part) => encodeResult(part, at, encoding))
     const media = results.flatMap((result) => result.media)
     const steps = results.map(({ step }) => step)
     return media.length > 0 ? { ...turnOf('tool', steps, at), media } : turnOf('tool', steps, at)
   }
-  if (message.role === 'assistant') return turnOf('assistant', encodeReply(message, at, write), at)
-  const content = message.role === 'user' ? userPieces(message, at, write) : systemPieces(message, at, write)
+  if (message.role === 'assistant') return turnOf('assistant', encodeReply(message, at, encoding), at)
+  const content = message.role === 'user' ? userPieces(message, at, encoding) : systemPieces(message, at, encoding)
   return turnOf('user', content.length > 0 ? [userInput(content)] : [], at)
 }
 
 /** One result, and its media that a result cannot contain. */
-function encodeResult(part: ToolResultPart, at: string, write: Writing): { step: Step; media: Content[] } {
-  const { inside, after } = resultPieces(part, at, write)
+function encodeResult(part: ToolResultPart, at: string, encoding: Encoding): { step: Step; media: Content[] } {
+  const { inside, after } = resultPieces(part, at, encoding)
   const texts = inside.flatMap((piece) => (isText(piece) ? [piece.text] : []))
   const isPlain = texts.length === inside.length
   return {
     step: {
       type: 'function_result',
-      call_id: write.wireId(part.callId),
-      name: write.resultName(part),
+      call_id: encoding.wireId(part.callId),
+      name: encoding.resultName(part),
       result: isPlain ? texts.join('\n') || emptyResultText : inside,
       ...(part.failed && { is_error: true }),
     },
@@ -124,23 +124,23 @@ function mediaContent(mediaType: string, where: { data: string } | { uri: string
   return type && { type, mime_type: mediaType, ...where }
 }
 
-export function writing(context: Context, target: Target, keepThoughts = false): Writing {
-  return writingFor(form, context, target, keepThoughts)
+export function encodingFor(context: Context, target: Target, keepThoughts = false): Encoding {
+  return createEncoding(form, context, target, keepThoughts)
 }
 
-function encodeReply(reply: Reply, at: string, write: Writing): Step[] {
-  const steps = isReplayed(reply, write) ? replay(reply, at, write) : build(reply, at, write)
-  const clean = cleanJson(steps, at, write.notes)
-  return write.target.capabilities.signedCalls ? signed(clean, at, write) : clean
+function encodeReply(reply: Reply, at: string, encoding: Encoding): Step[] {
+  const steps = isReplayed(reply, encoding) ? replay(reply, at, encoding) : build(reply, at, encoding)
+  const clean = cleanJson(steps, at, encoding.notes)
+  return encoding.target.capabilities.signedCalls ? signSteps(clean, at, encoding) : clean
 }
 
-function replay(reply: Reply, at: string, write: Writing): Step[] {
+function replay(reply: Reply, at: string, encoding: Encoding): Step[] {
   const steps = reply.native.filter(isObject)
   for (const part of reply.parts) {
     if (part.type !== 'tool-call' || part.from === undefined) continue
     const step = steps[part.from]
-    const wire = { id: write.wireId(part.callId), arguments: 'arguments' as const }
-    if (isStep(step, 'function_call')) steps[part.from] = patchedCall(step, part, wire, at, write)
+    const wire = { id: encoding.wireId(part.callId), arguments: 'arguments' as const }
+    if (isStep(step, 'function_call')) steps[part.from] = patchCall(step, part, wire, at, encoding)
   }
   return steps
 }
@@ -149,7 +149,7 @@ function replay(reply: Reply, at: string, write: Writing): Step[] {
  * The signature of a call is on the thought before it, so an unsigned call gets a placeholder thought. All steps are
  * signed, not only those of the current turn, so that they stay the same when the next begins.
  */
-function signed(steps: Step[], at: string, { notes }: Writing): Step[] {
+function signSteps(steps: Step[], at: string, { notes }: Encoding): Step[] {
   const first = steps.findIndex((step) => step.type === 'function_call')
   const call = steps[first]
   if (!call || hasSignature(call)) return steps
@@ -159,36 +159,36 @@ function signed(steps: Step[], at: string, { notes }: Writing): Step[] {
   return steps.toSpliced(first, 0, { type: 'thought', signature: skipSignature })
 }
 
-function build(reply: Reply, at: string, write: Writing): Step[] {
-  noteReasoning(reply, at, write)
+function build(reply: Reply, at: string, encoding: Encoding): Step[] {
+  noteReasoning(reply, at, encoding)
   const steps: Step[] = []
   let content: Content[] = []
   const speak = () => {
     if (content.length > 0) steps.push({ type: 'model_output', content })
     content = []
   }
-  for (const part of withSources(reply, at, write.notes).parts) {
-    const step = ownStep(part, at, write)
+  for (const part of withSources(reply, at, encoding.notes).parts) {
+    const step = ownStep(part, at, encoding)
     if (step) {
       speak()
       steps.push(step)
     } else {
-      content.push(...replyPieces(part, at, write))
+      content.push(...replyPieces(part, at, encoding))
     }
   }
   speak()
   return steps
 }
 
-function ownStep(part: Part, at: string, write: Writing): Step | undefined {
+function ownStep(part: Part, at: string, encoding: Encoding): Step | undefined {
   if (part.type === 'tool-call') {
-    const input = callInput(part, at, write)
-    const name = write.names.toWire(part.name)
-    return { type: 'function_call', id: write.wireId(part.callId), name, arguments: input }
+    const input = callInput(part, at, encoding)
+    const name = encoding.names.toWire(part.name)
+    return { type: 'function_call', id: encoding.wireId(part.callId), name, arguments: input }
   }
   if (part.type === 'opaque' && part.kind.startsWith(`${protocolId}/`) && !part.kind.startsWith(contentKind)) {
     return isObject(part.data) ? part.data : undefined
   }
-  if (part.type === 'reasoning' && write.keepThoughts) return { type: 'thought', summary: [textContent(part.text)] }
+  if (part.type === 'reasoning' && encoding.keepThoughts) return { type: 'thought', summary: [textContent(part.text)] }
   return undefined
 }

@@ -8,21 +8,21 @@ import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google
 import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
-import type { Writing } from '../shared/pieces.ts'
+import type { Encoding } from '../shared/pieces.ts'
 import { textsIn } from '../shared/json-fields.ts'
-import { cleanText } from '../shared/text.ts'
+import { systemTexts } from '../shared/text.ts'
 import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
-import { encodeSteps, writing } from './encode-messages.ts'
+import { encodeSteps, encodingFor } from './encode-messages.ts'
 
 export function encode(context: Context, target: Target): Encoded {
-  const write = writing(context, target)
-  const { notes } = write
+  const encoding = encodingFor(context, target)
+  const { notes } = encoding
   const chain = chainOf(context, target, notes)
-  const system = context.system.map((part) => cleanText(part.text, 'system', notes)).filter((text) => text !== '')
-  const tools = declarations(context, write, (about, schema) => ({ type: 'function', ...about, parameters: schema }))
-  const config = generationConfig(context, write)
+  const system = systemTexts(context, notes)
+  const tools = declarations(context, encoding, (about, schema) => ({ type: 'function', ...about, parameters: schema }))
+  const config = generationConfig(context, encoding)
   const answer = answerSchemaFor(target, tools.length > 0, 'gemini', notes)
-  const input = encodeSteps(context, write, chain ? { from: chain.covers } : 'whole')
+  const input = encodeSteps(context, encoding, chain ? { from: chain.covers } : 'whole')
   const body: JsonObject = {
     model: target.model,
     ...(chain && { previous_interaction_id: chain.id }),
@@ -43,9 +43,9 @@ export function encode(context: Context, target: Target): Encoded {
   }
   return {
     path: '/interactions',
-    body: target.options.extra ? mergeExtra(body, target.options.extra) : body,
+    body: mergeExtra(body, target.options.extra),
     notes,
-    toolNames: write.names.changed,
+    toolNames: encoding.names.changed,
     origins: originsIn('input', input),
   }
 }
@@ -58,8 +58,8 @@ function chainOf({ state }: Context, target: Target, notes: Note[]): { id: strin
   return undefined
 }
 
-function generationConfig(context: Context, write: Writing): JsonObject {
-  const { target, notes } = write
+function generationConfig(context: Context, encoding: Encoding): JsonObject {
+  const { target, notes } = encoding
   const { maxOutput, temperature, topP, stop, effort, parallelTools } = target.options
   if ((temperature !== undefined || topP !== undefined) && !target.capabilities.sampling) {
     const what = 'temperature and top_p'
@@ -69,7 +69,7 @@ function generationConfig(context: Context, write: Writing): JsonObject {
     notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no field for it' })
   }
   const known = effort === undefined ? undefined : knownEffort(effort, target, notes)
-  const choice = choiceOf(context, write)
+  const choice = choiceOf(context, encoding)
   return {
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...(temperature !== undefined && target.capabilities.sampling && { temperature }),
@@ -81,8 +81,8 @@ function generationConfig(context: Context, write: Writing): JsonObject {
   }
 }
 
-function choiceOf(context: Context, write: Writing): JsonObject | string | undefined {
-  const choice = toolChoice(context, write)
+function choiceOf(context: Context, encoding: Encoding): JsonObject | string | undefined {
+  const choice = toolChoice(context, encoding)
   if (typeof choice === 'object') return { allowed_tools: { mode: 'any', tools: [choice.tool] } }
   return choice === 'required' ? 'any' : choice
 }

@@ -3,7 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, OpaquePart, ServerToolPart, TextPart } from '../../core/message.ts'
-import { addPart, type Decoding, endPart, growPart, startedCall, startPart, readArguments } from '../shared/decoding.ts'
+import { addPart, type Decoding, endPart, growPart, newCallPart, startPart, readArguments } from '../shared/decoding.ts'
 import {
   type Content,
   contentKind,
@@ -45,7 +45,7 @@ export function noSteps(state: Decoding): Steps {
 export function startStep(state: Steps, index: number, step: Step): void {
   if (state.seen.has(index)) return
   state.seen.add(index)
-  state.open.set(index, opened(state, step))
+  state.open.set(index, openStep(state, step))
 }
 
 export function stopStep({ open, native }: Steps, index: number): void {
@@ -73,7 +73,7 @@ export function nativeSteps({ native }: Steps): Json[] {
   return native.filter((step) => step !== undefined)
 }
 
-function opened(state: Steps, step: Step): OpenStep {
+function openStep(state: Steps, step: Step): OpenStep {
   const slot = state.native.push(undefined) - 1
   if (step.type === 'model_output') return outputStep(state, step, slot)
   if (step.type === 'thought') return thoughtStep(state, step, slot)
@@ -120,7 +120,7 @@ function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
 }
 
 function callStep(state: Steps, step: Step, slot: number): OpenStep {
-  const call = startedCall(state, step.id, step.name)
+  const call = newCallPart(state, step.id, step.name)
   const index = startPart(state, call)
   const pieces: string[] = []
   const whole: Step = { ...step }

@@ -43,7 +43,7 @@ export function createInteractionsState(): ServerState {
       }
 
       function finish(whole: JsonObject): JsonObject {
-        const steps = objectsIn(whole.steps).map((step) => signed(step, model))
+        const steps = objectsIn(whole.steps).map((step) => signStep(step, model))
         return { ...whole, steps, ...(typeof id === 'string' && { previous_interaction_id: id }) }
       }
 
@@ -82,7 +82,7 @@ function checkSignatures({ body }: Incoming): void {
   }
 }
 
-function signed(step: JsonObject, model: string): JsonObject {
+function signStep(step: JsonObject, model: string): JsonObject {
   if (step.type === 'thought') return { ...step, signature: seal({ kind: 'thought', model }) }
   if (step.type !== 'function_call' || step.signature === undefined) return step
   return { ...step, signature: seal({ kind: 'thought', model, call: digestOf(step) }) }

@@ -4,7 +4,7 @@
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
-import { encodeSteps, writing } from './encode-messages.ts'
+import { encodeSteps, encodingFor } from './encode-messages.ts'
 import { geminiInteractions } from './index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
@@ -165,5 +165,7 @@ function toolsIn(json: JsonObject, notes: Note[]): ToolSpec[] {
 }
 
 function write(messages: Message[]): Json {
-  return writeItems(messages, geminiInteractions, writing, (context, pen) => encodeSteps(context, pen, 'bare')).flat()
+  return writeItems(messages, geminiInteractions, encodingFor, (context, pen) =>
+    encodeSteps(context, pen, 'bare'),
+  ).flat()
 }

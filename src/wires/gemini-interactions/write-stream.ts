@@ -3,12 +3,12 @@
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import { streamWriter, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { errorBody, eventsOf, sealing, stepsOf, whole } from './emulate.ts'
+import { errorBody, eventsOf, stepSealer, stepsOf, whole } from './emulate.ts'
 import { protocolId, textContent, type Step } from './types.ts'
 import { objectIn } from '../shared/json-fields.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const sealed = sealing(profile)
+  const sealed = stepSealer(profile)
   let index = -1
   return streamWriter(protocolId, profile, {
     first() {

@@ -8,7 +8,7 @@ import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { Target } from '../wire.ts'
 import type { IdGrammar } from '../shared/ids.ts'
-import type { Form, Writing } from '../shared/pieces.ts'
+import type { Form, Encoding } from '../shared/pieces.ts'
 
 /** Ids are free text here; ours look like the API's, with a prefix that shows the difference. */
 export const googleForm: Pick<Form, 'ids' | 'names' | 'midSystem'> = {
@@ -21,7 +21,7 @@ const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}
 /** `write` returns the declaration in the wire's own form. */
 export function declarations(
   context: Context,
-  { target, names, notes }: Writing,
+  { target, names, notes }: Encoding,
   write: (about: { name: string; description?: string }, schema: JsonObject) => JsonObject,
 ): JsonObject[] {
   const { tools, maxTools = context.tools.length } = target.capabilities
@@ -43,7 +43,7 @@ export function declarations(
 /** The choice as far as the target supports it; a tool by its name on the wire. */
 export function toolChoice(
   context: Context,
-  { target, names, notes }: Writing,
+  { target, names, notes }: Encoding,
 ): 'auto' | 'none' | 'required' | { tool: string } | undefined {
   const choice = target.options.toolChoice
   if (choice === undefined) return undefined

@@ -3,7 +3,7 @@
 import type { Context } from '../../core/context.ts'
 import type { Json } from '../../core/json.ts'
 import type { MediaPart, Message, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
-import type { Writing } from '../shared/pieces.ts'
+import type { Encoding } from '../shared/pieces.ts'
 import { writeBySource } from '../shared/transcript.ts'
 import type { Target, Wire } from '../wire.ts'
 
@@ -37,8 +37,8 @@ const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
 export function writeItems(
   messages: readonly Message[],
   { id, capabilities }: Pick<Wire, 'id' | 'capabilities'>,
-  writing: (context: Context, target: Target, keepThoughts: boolean) => Writing,
-  encode: (context: Context, write: Writing) => Json[],
+  encodingFor: (context: Context, target: Target, keepThoughts: boolean) => Encoding,
+  encode: (context: Context, encoding: Encoding) => Json[],
 ): Json[] {
   const ours = messages.map((message) =>
     message.role === 'assistant' && message.origin.protocol === id
@@ -55,6 +55,6 @@ export function writeItems(
   }
   const empty = { system: [], tools: [], cacheAfter: [] }
   // Ids are collected over the whole conversation: a result may be new while its call is not.
-  const write = writing({ ...empty, messages: ours }, target, true)
-  return writeBySource(ours, id, (run) => encode({ ...empty, messages: run }, write))
+  const encoding = encodingFor({ ...empty, messages: ours }, target, true)
+  return writeBySource(ours, id, (run) => encode({ ...empty, messages: run }, encoding))
 }

@@ -15,7 +15,7 @@ import type { Target } from '../wire.ts'
 export type Item = { part: JsonObject } | { call: JsonObject } | { fields: JsonObject } | { message: JsonObject }
 
 /** What every part of the encoder needs. */
-export interface Writer {
+export interface Encoding {
   dialect: Dialect
   target: Target
   notes: Note[]
@@ -64,16 +64,16 @@ export interface Dialect {
   /** Whether calls are sent back with the `index` from the stream. */
   callIndex: boolean
   call(id: string, name: string, input: Json): JsonObject
-  result(result: ToolResultPart, content: ResultContent, writer: Writer): JsonObject
+  result(result: ToolResultPart, content: ResultContent, encoding: Encoding): JsonObject
   /** The native reply, without what a request may not have; undefined if nothing is left. */
-  replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined
+  replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined
   /** The items of a reply built from its parts, if they become one message at once. */
-  built?(items: readonly Item[], reply: Reply, at: string, writer: Writer): Item[]
+  built?(items: readonly Item[], reply: Reply, at: string, encoding: Encoding): Item[]
   /** Whether the dialect itself handles reasoning. */
   handlesReasoning?: boolean
 
   writeTurn(turn: Turn<Item>, target: Target): JsonObject[]
-  options(tools: readonly ToolSpec[], writer: Writer): JsonObject
+  options(tools: readonly ToolSpec[], encoding: Encoding): JsonObject
   marks?: CacheMarks
 }
 
@@ -98,7 +98,7 @@ export function textPart(text: string): { type: 'text'; text: string } {
 export function functionTools(
   tools: readonly ToolSpec[],
   dialect: SchemaDialect,
-  { names, notes }: Pick<Writer, 'names' | 'notes'>,
+  { names, notes }: Pick<Encoding, 'names' | 'notes'>,
 ): JsonObject[] {
   return tools.map((tool, index) => {
     const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)

@@ -26,7 +26,7 @@ import { isReplayable } from '../shared/replayable.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
 import type { Target } from '../wire.ts'
-import { type Dialect, type Item, textPart, type Writer } from './dialect.ts'
+import { type Dialect, type Item, textPart, type Encoding } from './dialect.ts'
 
 /** Whether the native reply is sent. */
 export function isReplayed(reply: Reply, target: Target, dialect: Dialect, flat: string | undefined): boolean {
@@ -40,14 +40,14 @@ export function isReplayed(reply: Reply, target: Target, dialect: Dialect, flat:
   return functionCalls(message).length === calls.length
 }
 
-export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
-  const { dialect, target, flat } = writer
+export function encodeReply(reply: Reply, at: string, encoding: Encoding): Item[] {
+  const { dialect, target, flat } = encoding
   if (!isReplayed(reply, target, dialect, flat)) {
-    const items = fromParts(withSources(reply, at, writer.notes), at, writer)
-    return dialect.built ? dialect.built(items, reply, at, writer) : items
+    const items = fromParts(withSources(reply, at, encoding.notes), at, encoding)
+    return dialect.built ? dialect.built(items, reply, at, encoding) : items
   }
-  const message = dialect.replay(reply, reply.native[0] as JsonObject, at, writer)
-  return message ? [{ message: cleanJson(message, at, writer.notes) }] : []
+  const message = dialect.replay(reply, reply.native[0] as JsonObject, at, encoding)
+  return message ? [{ message: cleanJson(message, at, encoding.notes) }] : []
 }
 
 function functionCalls(message: JsonObject): JsonObject[] {
@@ -56,20 +56,20 @@ function functionCalls(message: JsonObject): JsonObject[] {
 }
 
 /** The original calls of a reply, without what the wire would refuse in them. */
-export function settledCalls(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject[] {
+export function sendableCalls(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject[] {
   const parts = callsOf(reply)
   const calls = functionCalls(native)
   const count = Array.isArray(native.tool_calls) ? native.tool_calls.length : 0
   if (count > calls.length) {
     const why = 'only function calls can be answered here, and an unanswered call is refused'
-    const { otherCalls: rule } = writer.dialect.rules
-    writer.notes.push({ kind: 'dropped', what: `${count - calls.length} calls`, why, at, ...(rule && { rule }) })
+    const { otherCalls: rule } = encoding.dialect.rules
+    encoding.notes.push({ kind: 'dropped', what: `${count - calls.length} calls`, why, at, ...(rule && { rule }) })
   }
-  return calls.map((call, index) => settledCall(call, parts[index] as ToolCallPart, at, writer))
+  return calls.map((call, index) => sendableCall(call, parts[index] as ToolCallPart, at, encoding))
 }
 
-function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: Writer): JsonObject {
-  const { dialect, notes } = writer
+function sendableCall(call: JsonObject, part: ToolCallPart, at: string, encoding: Encoding): JsonObject {
+  const { dialect, notes } = encoding
   const { callId, callName, arguments: inArguments } = dialect.rules
   const settled: JsonObject = { ...call }
   if (!dialect.callIndex) delete settled.index
@@ -77,8 +77,8 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
   const change = (what: string, why: string, rule?: string) =>
     notes.push({ kind: 'changed', what, why, at, ...(rule && { rule }) })
 
-  const id = writer.idOf(part.callId)
-  if (!writer.isIdless(part.callId) && call.id !== id) {
+  const id = encoding.idOf(part.callId)
+  if (!encoding.isIdless(part.callId) && call.id !== id) {
     settled.id = id
     change(
       `id of the call of ${part.name} to ${JSON.stringify(id)}`,
@@ -86,7 +86,7 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
       callId,
     )
   }
-  const name = writer.names.toWire(part.name)
+  const name = encoding.names.toWire(part.name)
   if (fn.name !== name) {
     fn.name = name
     change(
@@ -96,7 +96,7 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
     )
   }
   if (part.malformed !== undefined) {
-    fn.arguments = dialect.arguments.write(sendableInput(part, at, writer))
+    fn.arguments = dialect.arguments.write(sendableInput(part, at, encoding))
   } else if (!dialect.arguments.isValid(fn.arguments)) {
     fn.arguments = dialect.arguments.write(part.input)
     change(`arguments of the call of ${part.name}`, 'hosts want a JSON object, also for no arguments', inArguments)
@@ -109,10 +109,10 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
 }
 
 /** Half a surrogate pair is well-formed in this text, as an escape, but breaks the host that parses it. */
-function sendableInput(part: ToolCallPart, at: string, { dialect, notes, target }: Writer): Json {
+function sendableInput(part: ToolCallPart, at: string, { dialect, notes, target }: Encoding): Json {
   if (part.malformed === undefined && isObject(part.input)) {
     const clean = cleanJson(part.input, at, notes)
-    return target.quirks.flatArguments && isNested(clean) ? flattened(clean, part.name, at, notes) : clean
+    return target.quirks.flatArguments && isNested(clean) ? flattenInput(clean, part.name, at, notes) : clean
   }
   const what = `arguments of the call of ${part.name}`
   const { arguments: rule } = dialect.rules
@@ -128,7 +128,7 @@ function isPlain(value: Json | undefined): boolean {
   return typeof value !== 'object' || value === null
 }
 
-function flattened(input: JsonObject, name: string, at: string, notes: Note[]): JsonObject {
+function flattenInput(input: JsonObject, name: string, at: string, notes: Note[]): JsonObject {
   const what = `lists and objects in the arguments of the call of ${name} to JSON text`
   notes.push({ kind: 'changed', what, why: "the model's chat template shows only plain values", at })
   return Object.fromEntries(
@@ -136,12 +136,12 @@ function flattened(input: JsonObject, name: string, at: string, notes: Note[]): 
   )
 }
 
-function fromParts(reply: Reply, at: string, writer: Writer): Item[] {
-  const { dialect, notes, flat } = writer
+function fromParts(reply: Reply, at: string, encoding: Encoding): Item[] {
+  const { dialect, notes, flat } = encoding
   const items: Item[] = []
   let previous: Part['type'] | undefined
   for (const part of reply.parts) {
-    const item = itemOf(part, reply, at, writer)
+    const item = itemOf(part, reply, at, encoding)
     const last = items.at(-1)
     const joins = dialect.joinsTexts && part.type === 'text' && previous === 'text'
     if (joins && item && 'part' in item && last && 'part' in last) {
@@ -160,8 +160,8 @@ function fromParts(reply: Reply, at: string, writer: Writer): Item[] {
   return items
 }
 
-function itemOf(part: Part, reply: Reply, at: string, writer: Writer): Item | undefined {
-  const { dialect, target, notes } = writer
+function itemOf(part: Part, reply: Reply, at: string, encoding: Encoding): Item | undefined {
+  const { dialect, target, notes } = encoding
   if (part.type === 'opaque') {
     const content = dialect.ownReplyContent(part, reply, target)
     if (content) return content
@@ -169,16 +169,16 @@ function itemOf(part: Part, reply: Reply, at: string, writer: Writer): Item | un
     notes.push({ kind: 'dropped', what: part.kind, at, ...reason })
     return undefined
   }
-  if (part.type === 'tool-call' && !writer.flat) {
-    const input = sendableInput(part, at, writer)
-    return { call: dialect.call(writer.idOf(part.callId), writer.names.toWire(part.name), input) }
+  if (part.type === 'tool-call' && !encoding.flat) {
+    const input = sendableInput(part, at, encoding)
+    return { call: dialect.call(encoding.idOf(part.callId), encoding.names.toWire(part.name), input) }
   }
-  const text = partText(part, at, writer)
+  const text = partText(part, at, encoding)
   return text ? { part: textPart(cleanText(text, at, notes)) } : undefined
 }
 
-function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, writer: Writer): string | undefined {
-  const { notes } = writer
+function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, encoding: Encoding): string | undefined {
+  const { notes } = encoding
   const dropped = (what: string, why: string): undefined => {
     notes.push({ kind: 'dropped', what, why, at })
   }
@@ -192,12 +192,12 @@ function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, writer: W
     case 'media':
       return standIn(part, at, notes).text
     case 'tool-call':
-      return flatCall(part.name, sendableInput(part, at, writer))
+      return flatCall(part.name, sendableInput(part, at, encoding))
     case 'compaction':
       return part.text ? `${summaryLabel}\n${part.text}` : dropped('compaction', 'it has no text')
     case 'server-tool':
       return (
-        serverToolAsText(part, at, writer) ??
+        serverToolAsText(part, at, encoding) ??
         dropped(`call of the provider's ${part.name}`, 'it has no input or output')
       )
     case 'tool-result':
@@ -207,7 +207,7 @@ function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, writer: W
   }
 }
 
-function serverToolAsText(part: ServerToolPart, at: string, { notes }: Writer): string | undefined {
+function serverToolAsText(part: ServerToolPart, at: string, { notes }: Encoding): string | undefined {
   const text = serverToolText(part)
   if (text === undefined) return undefined
   const why = 'a tool that the provider ran itself has no place in the history of this wire'
@@ -219,8 +219,8 @@ function serverToolAsText(part: ServerToolPart, at: string, { notes }: Writer): 
 // because these wires have no flag for it.
 
 /** Media goes to `following`, to be shown in a user message after the whole block of results. */
-export function toolItems(message: ToolMessage, at: string, writer: Writer, following: Item[]): Item[] {
-  const { dialect, target, notes } = writer
+export function toolItems(message: ToolMessage, at: string, encoding: Encoding, following: Item[]): Item[] {
+  const { dialect, target, notes } = encoding
   return message.parts.map((result) => {
     const lines: string[] = []
     const media: JsonObject[] = []
@@ -241,12 +241,12 @@ export function toolItems(message: ToolMessage, at: string, writer: Writer, foll
       } else lines.push(standIn(piece, at, notes).text)
     }
     const text = resultText(lines, result.failed === true, media.length > 0)
-    return { message: dialect.result(result, { text, media }, writer) }
+    return { message: dialect.result(result, { text, media }, encoding) }
   })
 }
 
-export function flatResults(message: ToolMessage, at: string, writer: Writer, why: string): Item[] {
-  const { dialect, target, notes } = writer
+export function flatResults(message: ToolMessage, at: string, encoding: Encoding, why: string): Item[] {
+  const { dialect, target, notes } = encoding
   const items: Item[] = []
   for (const result of message.parts) {
     const lines: string[] = []

@@ -12,14 +12,14 @@ import { mapNames } from '../shared/names.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
 import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { type Dialect, type Item, textPart, type Writer } from './dialect.ts'
+import { type Dialect, type Item, textPart, type Encoding } from './dialect.ts'
 import { encodeReply, flatResults, isReplayed, standIn, toolItems } from './encode-reply.ts'
-import { unfolded } from './unfold.ts'
+import { unfold } from './unfold.ts'
 
 export function encodeMessageList(original: Context, target: Target, dialect: Dialect): Encoded {
   const notes: Note[] = []
   const flat = whyFlat(target)
-  const context = flat ? original : unfolded(original, target.quirks, notes)
+  const context = flat ? original : unfold(original, target.quirks, notes)
   const { toolNames } = dialect
   const names = toolNames ? mapNames(context, toolNames.pattern, toolNames.length, notes) : anyNames
   const replayed = (reply: Reply) => isReplayed(reply, target, dialect, flat)
@@ -29,16 +29,16 @@ export function encodeMessageList(original: Context, target: Target, dialect: Di
   const asks = { idOf, toWire: names.toWire, isIdless: (callId: string) => idless.has(callId) }
   const { lookups, cached } = encodeCache(context, target, dialect.id, asks, notes)
   const { isIdless } = lookups
-  const writer: Writer = { dialect, target, notes, names: lookups, idOf: lookups.idOf, isIdless, flat }
+  const encoding: Encoding = { dialect, target, notes, names: lookups, idOf: lookups.idOf, isIdless, flat }
 
   const text = (content: string): Item => ({ part: textPart(content) })
   const turnRules = { text, ...dialect.turnRules(target) }
-  const turns = normaliseTurns(turnsOf(context, writer, cached), turnRules, notes)
+  const turns = normaliseTurns(turnsOf(context, encoding, cached), turnRules, notes)
   if (dialect.needsUser !== undefined && !turns.some((turn) => turn.role !== 'system')) {
     turns.push(...normaliseTurns<Item>([], { text, join: [], endWithUser: dialect.needsUser }, notes))
   }
   const messages = wireList(turns, (turn) => dialect.writeTurn(turn, target))
-  const fields = dialect.options(context.tools, writer)
+  const fields = dialect.options(context.tools, encoding)
   if (context.cacheAfter.includes(-1) && turns[0]?.role !== 'system') dialect.marks?.onTools(fields, target)
   const body: JsonObject = { model: target.model, messages, ...fields, ...target.options.extra }
   const origins = originsIn('messages', messages)
@@ -65,7 +65,7 @@ function idlessCalls(messages: readonly Message[], replayed: (reply: Reply) => b
   return idless
 }
 
-function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[] {
+function turnsOf(context: Context, encoding: Encoding, cached: Cached): Turn<Item>[] {
   const turns: Turn<Item>[] = []
   /** The index of the message of each turn; none for what follows a block of results. */
   const owners: number[] = []
@@ -73,11 +73,11 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
     turns.push(turn)
     owners.push(owner)
   }
-  const { noSystem } = writer.target.quirks
-  const system = (noSystem ? labelledSystem : systemItems)(context.system, 'system', writer)
+  const { noSystem } = encoding.target.quirks
+  const system = (noSystem ? labelledSystem : systemItems)(context.system, 'system', encoding)
   if (system.length > 0) add(turnOf(noSystem ? 'user' : 'system', system, 'system'), -1)
 
-  const write = (message: Message, at: string) => writeMessage(message, at, writer)
+  const write = (message: Message, at: string) => writeMessage(message, at, encoding)
   let following: Item[] = []
   let shownFrom: string[] = []
   for (let index = 0; index < context.messages.length; index++) {
@@ -91,8 +91,8 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
     shownFrom.push(...turn.from)
   }
   flushMedia()
-  if (writer.dialect.marks?.takes(writer.target)) {
-    for (const index of context.cacheAfter) setMark(turns, owners, index, writer)
+  if (encoding.dialect.marks?.takes(encoding.target)) {
+    for (const index of context.cacheAfter) setMark(turns, owners, index, encoding)
   }
   return turns
 
@@ -105,7 +105,7 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
 }
 
 /** On the last part up to the message with this index that can have one. */
-function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, { dialect, target }: Writer): void {
+function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, { dialect, target }: Encoding): void {
   for (let i = owners.findLastIndex((owner) => owner <= index); i >= 0; i--) {
     const turn = turns[i]
     const items = turn && !Number.isNaN(owners[i]) ? dialect.marks?.onItems(turn.items, target) : undefined
@@ -120,19 +120,19 @@ interface Written extends Turn<Item> {
   media?: Item[]
 }
 
-function writeMessage(message: Message, at: string, writer: Writer): Written {
+function writeMessage(message: Message, at: string, encoding: Encoding): Written {
   switch (message.role) {
     case 'system':
-      if (mayStandInside(writer.target)) return turnOf('system', systemItems(message.parts, at, writer), at)
-      return turnOf('user', labelledSystem(message.parts, at, writer), at)
+      if (mayStandInside(encoding.target)) return turnOf('system', systemItems(message.parts, at, encoding), at)
+      return turnOf('user', labelledSystem(message.parts, at, encoding), at)
     case 'user':
-      return turnOf('user', userItems(message, at, writer), at)
+      return turnOf('user', userItems(message, at, encoding), at)
     case 'assistant':
-      return turnOf('assistant', encodeReply(message, at, writer), at)
+      return turnOf('assistant', encodeReply(message, at, encoding), at)
     case 'tool': {
-      if (writer.flat) return turnOf('user', flatResults(message, at, writer, writer.flat), at)
+      if (encoding.flat) return turnOf('user', flatResults(message, at, encoding, encoding.flat), at)
       const media: Item[] = []
-      const turn = turnOf('tool', toolItems(message, at, writer, media), at)
+      const turn = turnOf('tool', toolItems(message, at, encoding, media), at)
       return media.length > 0 ? { ...turn, media } : turn
     }
   }
@@ -142,12 +142,12 @@ function mayStandInside({ quirks, capabilities }: Target): boolean {
   return capabilities.midSystem && !quirks.alternate && !quirks.noSystem
 }
 
-function systemItems(parts: readonly TextPart[], at: string, writer: Writer): Item[] {
-  const texts = parts.map((part) => cleanText(part.text, at, writer.notes)).filter((text) => text !== '')
+function systemItems(parts: readonly TextPart[], at: string, encoding: Encoding): Item[] {
+  const texts = parts.map((part) => cleanText(part.text, at, encoding.notes)).filter((text) => text !== '')
   return texts.length > 0 ? [{ part: textPart(texts.join('\n\n')) }] : []
 }
 
-function labelledSystem(parts: readonly TextPart[], at: string, { dialect, target, notes }: Writer): Item[] {
+function labelledSystem(parts: readonly TextPart[], at: string, { dialect, target, notes }: Encoding): Item[] {
   const text = parts.map((part) => cleanText(part.text, at, notes)).join('\n\n')
   if (isBlank(text)) return []
   const { midSystem: rule } = dialect.rules
@@ -157,7 +157,7 @@ function labelledSystem(parts: readonly TextPart[], at: string, { dialect, targe
   return [{ part: textPart(`${systemLabel}\n${text}`) }]
 }
 
-function userItems(message: UserMessage, at: string, { dialect, target, notes }: Writer): Item[] {
+function userItems(message: UserMessage, at: string, { dialect, target, notes }: Encoding): Item[] {
   const items: Item[] = []
   for (const part of message.parts) {
     switch (part.type) {

@@ -43,15 +43,15 @@ export interface TranscriptDialect extends Pick<TranscriptFormat, 'recognise'> {
   callIds: IdGrammar
   /** Roles may be in capitals. */
   anyCase?: true
-  /** The least answer of the service with this message in it. */
+  /** The smallest complete answer with this message in it. */
   whole(message: JsonObject): Json
-  /** Throws for content that is none of an answer. */
+  /** Throws for content that an answer cannot have. */
   checkAnswer?(content: Json | undefined, at: string): void
   /** The parts of a system, user or tool message. */
   parts(message: JsonObject, at: string): UserMessage['parts']
   /** The name of the tool, on wires whose results have it. */
   resultName?(message: JsonObject): string | undefined
-  /** What a result has that is neither text nor media. */
+  /** The content of a result that is neither text nor media. */
   resultText(part: OtherPart): string
   /** The fields of a user or tool message that carry these parts. */
   content(parts: UserMessage['parts']): JsonObject

@@ -6,7 +6,7 @@ import type { Message, Part, Reply, ToolMessage, ToolResultPart } from '../../co
 import type { Quirks } from '../wire.ts'
 
 /** The same context if nothing has to be split. Messages are the same objects for the same reply (P4). */
-export function unfolded(context: Context, quirks: Quirks, notes: Note[]): Context {
+export function unfold(context: Context, quirks: Quirks, notes: Note[]): Context {
   if (!quirks.separateCalls && !quirks.oneCallPerTurn) return context
   const messages: Message[] = []
   const places: number[] = []

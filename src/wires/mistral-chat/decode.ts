@@ -19,11 +19,12 @@ import {
   startReply,
   takeEvents,
   type Outcome,
+  stopByContent,
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { numberIn, objectIn, textIn } from '../shared/json-fields.ts'
-import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
+import { callsInOrder, endCalls, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
 
@@ -35,7 +36,7 @@ interface State extends Assembly {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...assembling(decoding(origin, options)),
+    ...newAssembly(decoding(origin, options)),
     ended: false,
     finish: undefined,
     usage: undefined,
@@ -51,7 +52,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       startReply(state)
       const whole = state.finish !== undefined && state.failure === undefined
       const { native, calls } = endMessage(state, whole)
-      const outcome = whole ? finished(state.finish ?? '', calls > 0) : unfinished(state, cause)
+      const outcome = whole ? finishedOutcome(state.finish ?? '', calls > 0) : unfinishedOutcome(state, cause)
       return endReply(state, { ...outcome, native, usage: state.usage })
     },
     isDone: () => state.finish !== undefined && state.usage !== undefined,
@@ -80,7 +81,7 @@ function learnOrigin(state: State, { id, model }: JsonObject): void {
   }
 }
 
-function unfinished({ failure }: State, cause: EndCause | undefined): Outcome {
+function unfinishedOutcome({ failure }: State, cause: EndCause | undefined): Outcome {
   return failure ? { stop: { reason: 'failed' }, failure } : stopAfterInterruption(cause)
 }
 
@@ -93,14 +94,13 @@ const reasons: Record<string, StopReason> = {
   error: 'failed',
 }
 
-function finished(raw: string, hasCalls: boolean): Outcome {
+function finishedOutcome(raw: string, hasCalls: boolean): Outcome {
   const reason = reasons[raw] ?? 'done'
   if (reason === 'failed') {
     const message = 'The provider ended the reply with finish_reason "error".'
     return { stop: { reason, raw }, failure: { kind: 'malformed-reply', message } }
   }
-  if (reason === 'tool-calls' && !hasCalls) return { stop: { reason: 'done', raw } }
-  return { stop: { reason: reason === 'done' && hasCalls ? 'tool-calls' : reason, raw } }
+  return { stop: stopByContent(reason, raw, hasCalls) }
 }
 
 function isError(chunk: JsonObject): boolean {
@@ -140,8 +140,8 @@ interface Block {
 
 /** The message so far. */
 interface Assembly extends OpenCalls {
-  readonly blocks: Block[]
   readonly fragments: CallFragments
+  readonly blocks: Block[]
   readonly extra: JsonObject
   /** The forms of the content so far. */
   readonly seen: { string: boolean; list: boolean; null: boolean }
@@ -149,7 +149,7 @@ interface Assembly extends OpenCalls {
   open: Block | undefined
 }
 
-function assembling(state: Decoding): Assembly {
+function newAssembly(state: Decoding): Assembly {
   return {
     ...state,
     opened: new Map(),
@@ -258,14 +258,12 @@ function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof ope
 
 /** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
 function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
-  const { open, opened, fragments, blocks, seen } = message
+  const { open, blocks, seen } = message
   const dangling = open?.kind === 'thinking' && !whole ? open : undefined
   closeBlock(message, dangling === undefined)
-  // In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never.
-  const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
+  const calls = callsInOrder(message, message.fragments)
   const complete = whole ? calls : calls.slice(0, -1)
-  for (const call of calls)
-    endCall(message, call, complete.includes(call), opened.get(call) ?? beginCall(message, call))
+  endCalls(message, calls, complete)
   const finished = blocks.filter((candidate) => candidate !== dangling)
   const isEmpty = finished.length === 0 && complete.length === 0
   const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]
@@ -277,7 +275,7 @@ function nativeMessage({ role, seen, extra }: Assembly, content: Block[], calls:
   if (seen.list) message.content = content.map(nativeChunk)
   else if (seen.string) message.content = content.map(textOfRuns).join('')
   else if (seen.null) message.content = null
-  if (calls.length > 0) message.tool_calls = calls.map(indexedCall)
+  if (calls.length > 0) message.tool_calls = calls.map(callWithIndex)
   return { ...message, ...extra }
 }
 
@@ -301,6 +299,6 @@ function nativeChunk(block: Block): Json {
 }
 
 /** Mistral gives each call its index. */
-function indexedCall(call: GatheredCall): JsonObject {
+function callWithIndex(call: GatheredCall): JsonObject {
   return nativeCall(call, call.index === undefined ? {} : { index: call.index })
 }

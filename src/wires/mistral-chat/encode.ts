@@ -4,9 +4,9 @@
 import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Reply, ToolResultPart, MediaPart } from '../../core/message.ts'
-import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
+import { type Dialect, type Item, type ResultContent, textPart, type Encoding } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
-import { settledCalls } from '../message-list/encode-reply.ts'
+import { sendableCalls } from '../message-list/encode-reply.ts'
 import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { encodeOptions } from './options.ts'
@@ -46,24 +46,24 @@ function isOwn(kind: string): boolean {
   return kind.startsWith(`${protocolId}/`)
 }
 
-function resultMessage(result: ToolResultPart, { text, media }: ResultContent, writer: Writer): JsonObject {
+function resultMessage(result: ToolResultPart, { text, media }: ResultContent, encoding: Encoding): JsonObject {
   return {
     role: 'tool',
-    tool_call_id: writer.idOf(result.callId),
-    name: writer.names.toWire(result.name),
+    tool_call_id: encoding.idOf(result.callId),
+    name: encoding.names.toWire(result.name),
     content: media.length > 0 ? [...(text === '' ? [] : [textPart(text)]), ...media] : text,
   }
 }
 
-/** Refused in a request (recorded), and in no official type; `index` of a call is taken (checked 2026-11). */
+/** Refused in a request (recorded), and in no official type; the `index` of a call is accepted (checked 2026-11). */
 const replyOnly: ReadonlySet<string> = new Set(['index', 'reasoning_content'])
 
-function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
+function replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
   for (const [field, value] of Object.entries(native)) {
     if (!replyOnly.has(field) && value !== null && value !== undefined) message[field] = value
   }
-  const calls = settledCalls(reply, native, at, writer)
+  const calls = sendableCalls(reply, native, at, encoding)
   if (calls.length > 0) return { ...message, tool_calls: calls }
   delete message.tool_calls
   const { content } = message

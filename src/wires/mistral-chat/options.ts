@@ -5,11 +5,11 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
-import { functionTools, type Writer } from '../message-list/dialect.ts'
+import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
-  const { capabilities, quirks, options } = writer.target
-  const drop = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
+export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
+  const drop = (what: string, why: string) => encoding.notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
     drop('temperature and top_p', 'the model does not support them')
@@ -21,7 +21,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   }
   if (options.store) drop('store', 'the wire stores no replies')
 
-  const fields = toolFields(tools, writer, drop)
+  const fields = toolFields(tools, encoding, drop)
   return {
     ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
@@ -29,14 +29,14 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...answerFormat(fields.tools !== undefined, writer),
+    ...answerFormat(fields.tools !== undefined, encoding),
     ...(options.cacheKey !== undefined && quirks.cacheKey !== false && { prompt_cache_key: options.cacheKey }),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
 }
 
-function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
-  const answer = answerSchemaFor(writer.target, hasTools, 'mistral', writer.notes)
+function answerFormat(hasTools: boolean, encoding: Encoding): JsonObject {
+  const answer = answerSchemaFor(encoding.target, hasTools, 'mistral', encoding.notes)
   if (!answer) return {}
   if (!answer.schema) return { response_format: { type: 'json_object' } }
   const { schema } = answer
@@ -45,8 +45,8 @@ function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
 
 type Drop = (what: string, why: string) => void
 
-function toolFields(tools: readonly ToolSpec[], writer: Writer, drop: Drop): JsonObject {
-  const { capabilities, quirks, options } = writer.target
+function toolFields(tools: readonly ToolSpec[], encoding: Encoding, drop: Drop): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
     drop('tools', 'the model supports no tools')
@@ -54,29 +54,29 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, drop: Drop): Jso
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
   if (sent.length < tools.length) {
-    writer.notes.push({
+    encoding.notes.push({
       kind: 'dropped',
       what: `${tools.length - sent.length} tools after the first ${sent.length}`,
       why: 'the wire allows no more',
       rule: 'T-13',
     })
   }
-  const choice = toolChoice(options.toolChoice, writer, drop)
+  const choice = toolChoice(options.toolChoice, encoding, drop)
   return {
-    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'mistral'], writer),
+    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'mistral'], encoding),
     ...(choice !== undefined && { tool_choice: choice }),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
   }
 }
 
-function toolChoice(choice: Options['toolChoice'], writer: Writer, drop: Drop): string | JsonObject | undefined {
+function toolChoice(choice: Options['toolChoice'], encoding: Encoding, drop: Drop): string | JsonObject | undefined {
   if (choice === undefined) return undefined
-  const { capabilities, quirks } = writer.target
+  const { capabilities, quirks } = encoding.target
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'auto' && choice !== 'none')) {
     if (choice !== 'auto') drop('tool choice', 'the host does not accept it')
     return undefined
   }
-  if (typeof choice === 'object') return { type: 'function', function: { name: writer.names.toWire(choice.tool) } }
+  if (typeof choice === 'object') return { type: 'function', function: { name: encoding.names.toWire(choice.tool) } }
   return choice === 'required' ? 'any' : choice
 }

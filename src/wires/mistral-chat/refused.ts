@@ -9,11 +9,11 @@ function tool(name: string, parameters: Json = clockInput): JsonObject {
   return { type: 'function', function: { name, parameters } }
 }
 
-function called(id: string, name = 'clock'): JsonObject {
+function toolCall(id: string, name = 'clock'): JsonObject {
   return { id, type: 'function', function: { name, arguments: '{"zone":"UTC"}' } }
 }
 
-function calling(...calls: JsonObject[]): JsonObject {
+function assistantWith(...calls: JsonObject[]): JsonObject {
   return { role: 'assistant', content: '', tool_calls: calls }
 }
 
@@ -32,10 +32,10 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'T-4',
     'one result of two calls',
-    messages(user, calling(called('abcdefgh1'), called('abcdefgh2')), result('abcdefgh1')),
+    messages(user, assistantWith(toolCall('abcdefgh1'), toolCall('abcdefgh2')), result('abcdefgh1')),
   ),
-  refused('T-5', 'a call id of six characters', messages(user, calling(called('call_1')), result('call_1'))),
-  refused('T-7', 'a result of another call', messages(user, calling(called('abcdefgh1')), result('abcdefgh2'))),
+  refused('T-5', 'a call id of six characters', messages(user, assistantWith(toolCall('call_1')), result('call_1'))),
+  refused('T-7', 'a result of another call', messages(user, assistantWith(toolCall('abcdefgh1')), result('abcdefgh2'))),
   refused('T-8', 'a reply of nothing', put({ messages: [user, { role: 'assistant', content: '' }, user] })),
   refused('T-10', 'no messages', put({ messages: [] })),
   refused(

@@ -81,14 +81,14 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
       missing = calls.length
       const twice = calls.find((id, index) => id !== null && calls.indexOf(id) !== index)
       if (twice !== undefined) {
-        ids.push(outOfOrder('T-7', `Duplicate tool call id ${shown(twice)} in assistant message`))
+        ids.push(outOfOrder('T-7', `Duplicate tool call id ${quote(twice)} in assistant message`))
       }
     } else if (message.role === 'tool') {
       missing--
       const id = message.tool_call_id ?? null
       if (id === null) continue
-      if (!calls.includes(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${shown(id)} in tool results`))
-      else if (answered.has(id)) ids.push(outOfOrder('T-7', `Duplicate tool call id ${shown(id)} in tool results`))
+      if (!calls.includes(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${quote(id)} in tool results`))
+      else if (answered.has(id)) ids.push(outOfOrder('T-7', `Duplicate tool call id ${quote(id)} in tool results`))
       answered.add(id)
     }
   }
@@ -153,7 +153,7 @@ function toolMessageIssues(message: JsonObject): Issue[] {
 function idFault(id: Json | undefined): { rule: string; text: string } | undefined {
   if (id === undefined || id === null) return { rule: 'T-6', text: 'Tool call id has to be defined.' }
   if (typeof id === 'string' && callIdGrammar.fits.test(id)) return undefined
-  return { rule: 'T-5', text: `Tool call id was ${shown(id)} but must be a-z, A-Z, 0-9, with a length of 9.` }
+  return { rule: 'T-5', text: `Tool call id was ${quote(id)} but must be a-z, A-Z, 0-9, with a length of 9.` }
 }
 
 function nameFault(name: string): string {
@@ -189,7 +189,7 @@ function misfits(body: Json): Issue[] {
 }
 
 /** A value as quoted in an error message. */
-function shown(value: Json): string {
+function quote(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -248,10 +248,10 @@ function messageMisfits(message: Json, path: string): Issue[] {
   if (!isObject(message)) return [misfit(path, 'dict_type', 'Input should be a valid dictionary')]
   const known = typeof message.role === 'string' ? messageFields[message.role] : undefined
   if (!known) {
-    const text = `Input tag '${shown(message.role ?? null)}' found using 'role' does not match any of the expected tags: 'assistant', 'system', 'tool', 'user'`
+    const text = `Input tag '${quote(message.role ?? null)}' found using 'role' does not match any of the expected tags: 'assistant', 'system', 'tool', 'user'`
     return [misfit(path, 'union_tag_invalid', text)]
   }
-  const location = `${path}.${shown(message.role ?? null)}`
+  const location = `${path}.${quote(message.role ?? null)}`
   const issues = unknownFields(message, known, location)
   issues.push(...contentMisfits(message, location))
   if (message.tool_calls !== undefined && message.tool_calls !== null) {
@@ -276,7 +276,7 @@ function contentMisfits(message: JsonObject, path: string): Issue[] {
     if (!isObject(chunk)) issues.push(misfit(at, 'dict_type', 'Input should be a valid dictionary'))
     else if (typeof chunk.type !== 'string' || !chunkTypes.includes(chunk.type)) {
       const expected = chunkTypes.map((type) => `'${type}'`).join(', ')
-      const text = `Input tag '${shown(chunk.type ?? null)}' found using 'type' does not match any of the expected tags: ${expected}`
+      const text = `Input tag '${quote(chunk.type ?? null)}' found using 'type' does not match any of the expected tags: ${expected}`
       issues.push(misfit(at, 'union_tag_invalid', text))
     } else if (chunk.type === 'text' && typeof chunk.text !== 'string') issues.push(notString(`${at}.text`))
   }

@@ -14,7 +14,7 @@ import {
   endPart,
   endReply,
   growPart,
-  startedCall,
+  newCallPart,
   startPart,
   startReply,
   takeEvents,
@@ -115,7 +115,7 @@ function readCall(state: State, call: JsonObject): void {
   const alias = presentText(call.id)
   if (alias !== undefined && state.calls.some((known) => isSame(known, call))) return
   state.calls.push(call)
-  const part: ToolCallPart = { ...startedCall(state, alias, name), ...inputOf(fn.arguments), from: 0 }
+  const part: ToolCallPart = { ...newCallPart(state, alias, name), ...inputOf(fn.arguments), from: 0 }
   const index = startPart(state, { ...part, input: {} })
   growPart(state, index, typeof fn.arguments === 'string' ? fn.arguments : JSON.stringify(fn.arguments ?? {}))
   endPart(state, index, part)
@@ -138,7 +138,7 @@ function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end
   if (extra.images !== undefined) {
     addPart(state, { type: 'opaque', kind: `${protocolId}/fields`, data: { images: extra.images }, from: 0 })
   }
-  const outcome = whole ? { stop: stopOf(last, calls.length > 0) } : unfinished(state, cause)
+  const outcome = whole ? { stop: stopOf(last, calls.length > 0) } : unfinishedOutcome(state, cause)
   return endReply(state, {
     ...outcome,
     native: nativeMessage(state, keepsThinking, whole && state.sawContent),
@@ -160,7 +160,7 @@ function nativeMessage(state: State, keepsThinking: boolean, mayBeEmpty: boolean
   return [message]
 }
 
-function unfinished({ failure }: State, cause: EndCause | undefined): Outcome {
+function unfinishedOutcome({ failure }: State, cause: EndCause | undefined): Outcome {
   return failure ? { stop: { reason: 'failed' }, failure } : stopAfterInterruption(cause)
 }
 

@@ -6,10 +6,10 @@
 import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Reply, ToolResultPart } from '../../core/message.ts'
-import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
+import { type Dialect, type Item, type ResultContent, textPart, type Encoding } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
 import { joinedRoles } from '../message-list/unfold.ts'
-import { settledCalls } from '../message-list/encode-reply.ts'
+import { sendableCalls } from '../message-list/encode-reply.ts'
 import { acceptsMedia } from '../shared/media.ts'
 import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
@@ -67,25 +67,25 @@ function imagesIn(parts: readonly JsonObject[]): string[] {
   return parts.flatMap((part) => (typeof part.image === 'string' ? [part.image] : []))
 }
 
-function resultMessage(result: ToolResultPart, { text, media }: ResultContent, writer: Writer): WireMessage {
+function resultMessage(result: ToolResultPart, { text, media }: ResultContent, encoding: Encoding): WireMessage {
   const images = imagesIn(media)
   return {
     role: 'tool',
     tool_name: result.name,
-    ...(!writer.isIdless(result.callId) && { tool_call_id: writer.idOf(result.callId) }),
+    ...(!encoding.isIdless(result.callId) && { tool_call_id: encoding.idOf(result.callId) }),
     content: text,
     ...(images.length > 0 && { images }),
   }
 }
 
-function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
+function replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined {
   const message: JsonObject = { ...native, role: 'assistant' }
-  if (message.thinking !== undefined && reply.origin.model !== writer.target.model) {
+  if (message.thinking !== undefined && reply.origin.model !== encoding.target.model) {
     delete message.thinking
     const why = 'it is sent back only to the model that wrote it'
-    writer.notes.push({ kind: 'dropped', what: '1 reasoning part', why, at })
+    encoding.notes.push({ kind: 'dropped', what: '1 reasoning part', why, at })
   }
-  const calls = settledCalls(reply, native, at, writer)
+  const calls = sendableCalls(reply, native, at, encoding)
   if (calls.length > 0) message.tool_calls = calls
   else delete message.tool_calls
   const isEmpty = !message.content && !message.thinking && !message.tool_calls && !message.images

@@ -4,13 +4,13 @@ import type { Note, ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
-import { functionTools, type Writer } from '../message-list/dialect.ts'
+import { functionTools, type Encoding } from '../message-list/dialect.ts'
 import type { Target } from '../wire.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { thinkLevels } from './types.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
-  const { target, notes } = writer
+export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
+  const { target, notes } = encoding
   const { capabilities, options } = target
   const drop = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
 
@@ -32,7 +32,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const offered = offeredTools(tools, target, drop)
   return {
     ...(offered.length > 0 && {
-      tools: functionTools(offered, toolDialects[target.quirks.toolSchema ?? 'ollama'], writer),
+      tools: functionTools(offered, toolDialects[target.quirks.toolSchema ?? 'ollama'], encoding),
     }),
     ...(think !== undefined && { think }),
     ...formatOf(offered.length > 0, target, notes),

@@ -12,15 +12,15 @@ export function refuse(body: Json, _profile?: Profile): Issue[] {
     return [issue('O-1', `json: cannot unmarshal ${kindOf(body)} into Go value of type api.ChatRequest`)]
   }
   const issues: Issue[] = []
-  typed(body.model, 'string', 'model', 'string', issues)
-  typed(body.stream, 'bool', 'stream', 'bool', issues)
-  typed(body.truncate, 'bool', 'truncate', 'bool', issues)
-  typed(body.shift, 'bool', 'shift', 'bool', issues)
-  typed(body.options, 'object', 'options', 'map[string]interface {}', issues)
-  if (typed(body.messages, 'array', 'messages', '[]api.Message', issues)) {
+  checkType(body.model, 'string', 'model', 'string', issues)
+  checkType(body.stream, 'bool', 'stream', 'bool', issues)
+  checkType(body.truncate, 'bool', 'truncate', 'bool', issues)
+  checkType(body.shift, 'bool', 'shift', 'bool', issues)
+  checkType(body.options, 'object', 'options', 'map[string]interface {}', issues)
+  if (checkType(body.messages, 'array', 'messages', '[]api.Message', issues)) {
     for (const message of body.messages as Json[]) messageIssues(message, issues)
   }
-  if (typed(body.tools, 'array', 'tools', 'api.Tools', issues)) {
+  if (checkType(body.tools, 'array', 'tools', 'api.Tools', issues)) {
     for (const tool of body.tools as Json[]) toolIssues(tool, issues)
   }
   thinkIssues(body.think, issues)
@@ -41,7 +41,7 @@ function kindOf(value: Json): string {
 }
 
 /** Whether the value exists and has the type; if it exists with another type, that is an issue. */
-function typed(
+function checkType(
   value: Json | undefined,
   kind: string,
   path: string,
@@ -57,51 +57,51 @@ function typed(
 }
 
 function messageIssues(message: Json, issues: Issue[]): void {
-  if (!typed(message, 'object', 'messages', 'api.Message', issues)) return
+  if (!checkType(message, 'object', 'messages', 'api.Message', issues)) return
   const fields = message as JsonObject
-  typed(fields.role, 'string', 'messages.role', 'string', issues)
-  typed(fields.content, 'string', 'messages.content', 'string', issues, 'O-3')
-  typed(fields.thinking, 'string', 'messages.thinking', 'string', issues)
-  typed(fields.tool_name, 'string', 'messages.tool_name', 'string', issues)
-  typed(fields.tool_call_id, 'string', 'messages.tool_call_id', 'string', issues)
-  if (typed(fields.images, 'array', 'messages.images', '[]api.ImageData', issues)) {
+  checkType(fields.role, 'string', 'messages.role', 'string', issues)
+  checkType(fields.content, 'string', 'messages.content', 'string', issues, 'O-3')
+  checkType(fields.thinking, 'string', 'messages.thinking', 'string', issues)
+  checkType(fields.tool_name, 'string', 'messages.tool_name', 'string', issues)
+  checkType(fields.tool_call_id, 'string', 'messages.tool_call_id', 'string', issues)
+  if (checkType(fields.images, 'array', 'messages.images', '[]api.ImageData', issues)) {
     for (const image of fields.images as Json[]) {
-      if (!typed(image, 'string', 'messages.images', 'api.ImageData', issues)) continue
+      if (!checkType(image, 'string', 'messages.images', 'api.ImageData', issues)) continue
       const at = base64Fault(image as string)
       if (at !== undefined) issues.push(issue('O-5', `illegal base64 data at input byte ${at}`))
     }
   }
-  if (typed(fields.tool_calls, 'array', 'messages.tool_calls', '[]api.ToolCall', issues)) {
+  if (checkType(fields.tool_calls, 'array', 'messages.tool_calls', '[]api.ToolCall', issues)) {
     for (const call of fields.tool_calls as Json[]) callIssues(call, issues)
   }
 }
 
 function callIssues(call: Json, issues: Issue[]): void {
-  if (!typed(call, 'object', 'messages.tool_calls', 'api.ToolCall', issues)) return
+  if (!checkType(call, 'object', 'messages.tool_calls', 'api.ToolCall', issues)) return
   const { id, function: fn } = call as JsonObject
-  typed(id, 'string', 'messages.tool_calls.id', 'string', issues)
-  if (!typed(fn, 'object', 'messages.tool_calls.function', 'api.ToolCallFunction', issues)) return
+  checkType(id, 'string', 'messages.tool_calls.id', 'string', issues)
+  if (!checkType(fn, 'object', 'messages.tool_calls.function', 'api.ToolCallFunction', issues)) return
   const { name, arguments: args } = fn as JsonObject
-  typed(name, 'string', 'messages.tool_calls.function.name', 'string', issues)
+  checkType(name, 'string', 'messages.tool_calls.function.name', 'string', issues)
   if (args !== undefined && args !== null && !isObject(args)) {
     issues.push(issue('O-4', "Value looks like object, but can't find closing '}' symbol"))
   }
 }
 
 function toolIssues(tool: Json, issues: Issue[]): void {
-  if (!typed(tool, 'object', 'tools', 'api.Tool', issues)) return
+  if (!checkType(tool, 'object', 'tools', 'api.Tool', issues)) return
   const { type, function: fn } = tool as JsonObject
-  typed(type, 'string', 'tools.type', 'string', issues)
-  if (!typed(fn, 'object', 'tools.function', 'api.ToolFunction', issues)) return
+  checkType(type, 'string', 'tools.type', 'string', issues)
+  if (!checkType(fn, 'object', 'tools.function', 'api.ToolFunction', issues)) return
   const { name, description, parameters } = fn as JsonObject
-  typed(name, 'string', 'tools.function.name', 'string', issues)
-  typed(description, 'string', 'tools.function.description', 'string', issues)
+  checkType(name, 'string', 'tools.function.name', 'string', issues)
+  checkType(description, 'string', 'tools.function.description', 'string', issues)
   const path = 'tools.function.parameters'
-  if (!typed(parameters, 'object', path, 'api.ToolFunctionParameters', issues)) return
+  if (!checkType(parameters, 'object', path, 'api.ToolFunctionParameters', issues)) return
   const { type: kind, required, properties } = parameters as JsonObject
-  typed(kind, 'string', `${path}.type`, 'string', issues)
-  if (typed(required, 'array', `${path}.required`, '[]string', issues)) {
-    for (const name of required as Json[]) typed(name, 'string', `${path}.required`, 'string', issues)
+  checkType(kind, 'string', `${path}.type`, 'string', issues)
+  if (checkType(required, 'array', `${path}.required`, '[]string', issues)) {
+    for (const name of required as Json[]) checkType(name, 'string', `${path}.required`, 'string', issues)
   }
   if (isObject(properties)) for (const property of Object.values(properties)) propertyIssues(property, issues)
 }

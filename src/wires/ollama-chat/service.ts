@@ -46,12 +46,12 @@ export const ollamaChatService: WireService = {
     const requested = valueAt(body, 'options', 'num_ctx')
     return typeof requested === 'number' ? requested : undefined
   },
-  truncate: (view, fits) => (view.truncate === false ? undefined : truncatedFront(view, fits)),
+  truncate: (view, fits) => (view.truncate === false ? undefined : truncateFront(view, fits)),
   state: async () => (await import('./state.ts')).createOllamaState(),
 }
 
 /** Ollama truncates silently: system and the newest messages that fit are left, at least the last one. */
-function truncatedFront(body: JsonObject, fits: (body: JsonObject) => boolean): JsonObject {
+function truncateFront(body: JsonObject, fits: (body: JsonObject) => boolean): JsonObject {
   const messages = listIn(body.messages)
   const isSystem = (message: unknown) =>
     typeof message === 'object' && message !== null && 'role' in message && message.role === 'system'

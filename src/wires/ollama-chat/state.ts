@@ -12,7 +12,7 @@ export function createOllamaState(): ServerState {
       if (name === 'version') return { body: { version: '0.0.0-emulator' } }
       if (name === 'model') return { body: aboutModel(body, windowOf(textIn(body.model))) }
       const { exchanged, ...rest } = await reply(chatOf(body))
-      return { exchanged: generated(exchanged), ...rest }
+      return { exchanged: asGenerateReply(exchanged), ...rest }
     },
   }
 }
@@ -25,7 +25,7 @@ function chatOf(body: JsonObject): JsonObject {
 }
 
 /** The reply of that chat, in the form of `/api/generate`. */
-function generated(exchanged: Exchanged): Exchanged {
+function asGenerateReply(exchanged: Exchanged): Exchanged {
   return {
     ...exchanged,
     whole: generatedFrom(exchanged.whole),

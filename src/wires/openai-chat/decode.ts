@@ -23,7 +23,7 @@ import {
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { mediaFromUrl } from '../shared/media.ts'
-import { callHead, openCall, type OpenCalls } from '../shared/open-calls.ts'
+import { callHead, callsInOrder, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import {
   assembling,
@@ -197,20 +197,20 @@ function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end
   startReply(state)
   const { failure, finish, closedByUsage, usage } = state
   const complete = failure === undefined && (finish !== undefined || closedByUsage)
-  const outcome = complete ? completed(state) : unfinished(state, cause)
+  const outcome = complete ? completeOutcome(state) : unfinishedOutcome(state, cause)
   const whole = complete && outcome.stop.reason !== 'failed'
   const native = nativeMessage(state, whole)
   closeParts(state, whole, native.length > 0)
   return endReply(state, { ...outcome, native, usage: usage && readUsage(usage) })
 }
 
-function completed({ assembly, texts, finish, origin }: State): Outcome {
+function completeOutcome({ assembly, texts, finish, origin }: State): Outcome {
   const has = { calls: assembly.calls.calls().some((call) => !isForeign(call)), refusal: texts.has('refusal') }
   const stop: Stop = { reason: stopReason(finish ?? 'stop', has), ...(finish !== undefined && { raw: finish }) }
   return stop.reason === 'failed' ? { stop, failure: failureOfFinish(finish ?? '', origin.provider) } : { stop }
 }
 
-function unfinished({ failure, finish }: State, cause: EndCause | undefined): Outcome {
+function unfinishedOutcome({ failure, finish }: State, cause: EndCause | undefined): Outcome {
   if (!failure) return stopAfterInterruption(cause)
   return { stop: { reason: 'failed', ...(finish !== undefined && { raw: finish }) }, failure }
 }
@@ -252,18 +252,20 @@ function failureOfFinish(finish: string, provider: string): Failure {
 /** An interrupted reply keeps its text and the calls with complete arguments. */
 function nativeMessage(state: State, whole: boolean): JsonObject[] {
   const { assembly, texts } = state
-  const message = assembly.message(callsInOrder(state).filter((call) => whole || (!isForeign(call) && isWhole(call))))
+  const message = assembly.message(nativeCalls(state).filter((call) => whole || (!isForeign(call) && isWhole(call))))
   if (whole) return [message]
   const hasContent = texts.size > 0 || assembly.list('images').length > 0
   const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0
   return hasContent || hasCalls || isObject(message.function_call) ? [message] : []
 }
 
-/** In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never. */
-function callsInOrder({ assembly, opened }: State): GatheredCall[] {
-  const all = assembly.calls.calls()
-  const ours = [...new Set([...opened.keys(), ...all])].filter((call) => !isForeign(call)).values()
-  return all.map((call) => (isForeign(call) ? call : (ours.next().value ?? call)))
+/** Calls that are not functions have no parts, and keep their positions. */
+function nativeCalls(state: State): GatheredCall[] {
+  const { calls } = state.assembly
+  const ours = callsInOrder(state, calls)
+    .filter((call) => !isForeign(call))
+    .values()
+  return calls.calls().map((call) => (isForeign(call) ? call : (ours.next().value ?? call)))
 }
 
 function closeParts(state: State, whole: boolean, hasNative: boolean): void {

@@ -116,10 +116,10 @@ function* deltas(message: JsonObject, piece: number): Generator<JsonObject> {
   const opening = typeof content === 'string' ? { content: '' } : content === null ? { content } : {}
   const refusal = message.refusal === null && { refusal: null }
   yield { role: 'assistant', ...opening, ...refusal }
-  for (const field of ['reasoning_content', 'reasoning'] as const) yield* cut(message, field, piece)
+  for (const field of ['reasoning_content', 'reasoning'] as const) yield* splitField(message, field, piece)
   if (reasoning_details !== undefined) yield { reasoning_details }
   if (content !== undefined && content !== null && typeof content !== 'string') yield { content }
-  for (const field of ['content', 'refusal'] as const) yield* cut(message, field, piece)
+  for (const field of ['content', 'refusal'] as const) yield* splitField(message, field, piece)
 
   const once: JsonObject = {}
   for (const [field, value] of Object.entries(rest)) {
@@ -136,7 +136,7 @@ function* deltas(message: JsonObject, piece: number): Generator<JsonObject> {
   if (isObject(function_call)) yield* legacyDeltas(function_call, piece)
 }
 
-function* cut(message: JsonObject, field: (typeof cutFields)[number], piece: number): Generator<JsonObject> {
+function* splitField(message: JsonObject, field: (typeof cutFields)[number], piece: number): Generator<JsonObject> {
   const text = message[field]
   if (typeof text === 'string') for (const part of splitText(text, piece)) yield { [field]: part }
 }

@@ -3,20 +3,20 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { OpaquePart, Reply } from '../../core/message.ts'
-import { type Item, textPart, type Writer } from '../message-list/dialect.ts'
-import { settledCalls } from '../message-list/encode-reply.ts'
+import { type Item, textPart, type Encoding } from '../message-list/dialect.ts'
+import { sendableCalls } from '../message-list/encode-reply.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { replayableDetails } from './read-reply.ts'
 import { foreignCall, protocolId, reasoningFields, replyOnlyFields } from './types.ts'
 import { objectIn } from '../shared/json-fields.ts'
 
-export function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
+export function replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
   const left: string[] = []
   for (const [field, value] of Object.entries(native)) {
     if (handled.has(field) || value === null || value === undefined) continue
-    if (replyOnlyFields.has(field) || (field === 'images' && !takesImages(writer.target))) {
+    if (replyOnlyFields.has(field) || (field === 'images' && !takesImages(encoding.target))) {
       if (!isEmpty(value)) left.push(field)
     } else if (field === 'audio') {
       if (isObject(value) && typeof value.id === 'string') message.audio = { id: value.id }
@@ -24,19 +24,20 @@ export function replay(reply: Reply, native: JsonObject, at: string, writer: Wri
   }
   if (left.length > 0) {
     const why = 'the wire sends it but does not accept it'
-    writer.notes.push({ kind: 'dropped', what: left.join(', '), why, at })
+    encoding.notes.push({ kind: 'dropped', what: left.join(', '), why, at })
   }
-  const calls = settledCalls(reply, native, at, writer)
+  const calls = sendableCalls(reply, native, at, encoding)
   if (typeof native.content === 'string' || Array.isArray(native.content)) message.content = native.content
-  else if (calls.length > 0 && native.content === null) message.content = writer.target.quirks.stringContent ? '' : null
-  const whole = calls.length > 0 ? { ...message, tool_calls: calls } : spoken(message, writer)
-  return whole && { ...whole, ...echoedReasoning(reply, calls.length > 0, at, writer) }
+  else if (calls.length > 0 && native.content === null)
+    message.content = encoding.target.quirks.stringContent ? '' : null
+  const whole = calls.length > 0 ? { ...message, tool_calls: calls } : spoken(message, encoding)
+  return whole && { ...whole, ...echoedReasoning(reply, calls.length > 0, at, encoding) }
 }
 
 /** A reply without calls must have content. */
-function spoken(message: JsonObject, writer: Writer): JsonObject | undefined {
+function spoken(message: JsonObject, encoding: Encoding): JsonObject | undefined {
   if (!isEmpty(message.content)) return message
-  return typeof message.refusal === 'string' ? refused(message, writer) : message.audio ? message : undefined
+  return typeof message.refusal === 'string' ? moveRefusal(message, encoding) : message.audio ? message : undefined
 }
 
 /** Images by the model: OpenRouter, whose replies also have `reasoning_details`, accepts them back. */
@@ -47,8 +48,8 @@ function takesImages(target: Target): boolean {
 const handled: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'function_call', ...reasoningFields])
 
 /** Content may be null only with calls (C6), so a refusal goes into it, as the wire's refusal part. */
-function refused({ refusal, ...message }: JsonObject, writer: Writer): JsonObject {
-  const content = writer.target.quirks.stringContent ? refusal : [{ type: 'refusal', refusal }]
+function moveRefusal({ refusal, ...message }: JsonObject, encoding: Encoding): JsonObject {
+  const content = encoding.target.quirks.stringContent ? refusal : [{ type: 'refusal', refusal }]
   return { ...message, content }
 }
 
@@ -57,7 +58,7 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 /** Text first, then host-specific content, calls last. */
-export function builtReply(items: readonly Item[], reply: Reply, at: string, writer: Writer): Item[] {
+export function builtReply(items: readonly Item[], reply: Reply, at: string, encoding: Encoding): Item[] {
   if (items.length === 0) return []
   const calls: JsonObject[] = []
   const hostParts: JsonObject[] = []
@@ -68,12 +69,12 @@ export function builtReply(items: readonly Item[], reply: Reply, at: string, wri
     else if (!isText(item.part)) hostParts.push(item.part)
     else text = text === undefined ? item.part.text : `${text}\n\n${item.part.text}`
   }
-  const empty = writer.target.quirks.stringContent ? '' : null
+  const empty = encoding.target.quirks.stringContent ? '' : null
   const content = hostParts.length > 0 ? [...(text ? [textPart(text)] : []), ...hostParts] : text || empty
   const message: JsonObject = { role: 'assistant', content }
   if (calls.length > 0) message.tool_calls = calls
-  Object.assign(message, echoedReasoning(reply, calls.length > 0, at, writer))
-  return [{ message: cleanJson(message, at, writer.notes) }]
+  Object.assign(message, echoedReasoning(reply, calls.length > 0, at, encoding))
+  return [{ message: cleanJson(message, at, encoding.notes) }]
 }
 
 function isText(part: JsonObject): part is { type: 'text'; text: string } {
@@ -90,12 +91,12 @@ export function ownReplyContent({ kind, data }: OpaquePart, reply: Reply, target
 // DeepSeek and Moonshot refuse a tool turn without it (D1). The field, and when it is wanted, are quirks.
 
 /** The fields to add to the assistant message of this reply. */
-function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Writer): JsonObject {
-  const { provider, model, quirks } = writer.target
+function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, encoding: Encoding): JsonObject {
+  const { provider, model, quirks } = encoding.target
   const { reasoningField: field, echoReasoning: when } = quirks
   const thought = reply.parts.some((part) => part.type === 'reasoning')
   const drop = (why: string, what = 'reasoning') => {
-    if (thought) writer.notes.push({ kind: 'dropped', what, why, at })
+    if (thought) encoding.notes.push({ kind: 'dropped', what, why, at })
   }
 
   if (!field || !when) {
@@ -116,7 +117,7 @@ function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, writer: Wr
   } else drop('it is valid only for the model that made it')
   if (when !== 'tool-turns' || field === 'reasoning_details') return {}
   const why = 'the host refuses a tool turn without the field'
-  writer.notes.push({ kind: 'added', what: `empty ${field}`, why, at, rule: 'D1' })
+  encoding.notes.push({ kind: 'added', what: `empty ${field}`, why, at, rule: 'D1' })
   return { [field]: '' }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
-import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
+import { type Dialect, type Item, type ResultContent, textPart, type Encoding } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
 import { joinedRoles } from '../message-list/unfold.ts'
 import type { ToolResultPart, MediaPart } from '../../core/message.ts'
@@ -59,10 +59,10 @@ const dialect: Dialect = {
   marks: { takes: takesMarks, onItems: withMark, onTools: markTools },
 }
 
-function resultMessage(result: ToolResultPart, { text, media }: ResultContent, writer: Writer): JsonObject {
-  const isList = media.length > 0 || takesMarks(writer.target)
+function resultMessage(result: ToolResultPart, { text, media }: ResultContent, encoding: Encoding): JsonObject {
+  const isList = media.length > 0 || takesMarks(encoding.target)
   const content = isList ? [...(text === '' ? [] : [textPart(text)]), ...media] : text
-  return { role: 'tool', tool_call_id: writer.idOf(result.callId), content }
+  return { role: 'tool', tool_call_id: encoding.idOf(result.callId), content }
 }
 
 function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
@@ -72,7 +72,7 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
     const messages = turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
     if (turn.role === 'tool') return messages
     const texts = turn.items.flatMap((item) => ('part' in item ? [{ role: 'assistant', content: item.part.text }] : []))
-    return [[...messages, ...texts].reduce(joined)]
+    return [[...messages, ...texts].reduce(joinMessages)]
   }
   const parts = turn.items.flatMap((item) => ('part' in item ? [item.part] : []))
   const role = turn.role === 'system' ? (target.capabilities.systemRole ?? 'system') : 'user'
@@ -80,7 +80,7 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
 }
 
 /** Two adjacent replies as one message: growing fields are concatenated, calls come last anyway. */
-function joined(first: JsonObject, second: JsonObject): JsonObject {
+function joinMessages(first: JsonObject, second: JsonObject): JsonObject {
   const message: JsonObject = { ...first }
   for (const [field, value] of Object.entries(second)) {
     const known = message[field]
@@ -116,17 +116,19 @@ function takesMarks(target: Target): boolean {
 function withMark(items: readonly Item[], target: Target): Item[] | undefined {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index] as Item
-    if ('part' in item) return items.with(index, { part: marked(item.part, target) })
+    if ('part' in item) return items.with(index, { part: markPart(item.part, target) })
     if (!('message' in item)) continue
     const { role, content } = item.message
     const last = role === 'tool' && Array.isArray(content) ? content.at(-1) : undefined
     if (!Array.isArray(content) || !isObject(last)) continue
-    return items.with(index, { message: { ...item.message, content: [...content.slice(0, -1), marked(last, target)] } })
+    return items.with(index, {
+      message: { ...item.message, content: [...content.slice(0, -1), markPart(last, target)] },
+    })
   }
   return undefined
 }
 
-function marked<P extends JsonObject>(part: P, target: Target): P {
+function markPart<P extends JsonObject>(part: P, target: Target): P {
   if (!target.quirks.cacheControl) return { ...part, prompt_cache_breakpoint: { mode: 'explicit' } }
   return { ...part, cache_control: { type: 'ephemeral', ...(target.options.cacheTtl === '1h' && { ttl: '1h' }) } }
 }
@@ -136,7 +138,7 @@ function markTools(fields: JsonObject, target: Target): void {
   const { tools } = fields
   const last = Array.isArray(tools) ? tools.at(-1) : undefined
   if (!takesMarks(target) || !target.quirks.cacheControl || !Array.isArray(tools) || !isObject(last)) return
-  fields.tools = [...tools.slice(0, -1), marked(last, target)]
+  fields.tools = [...tools.slice(0, -1), markPart(last, target)]
 }
 
 // Media on this wire. Images are a URL or data; files and audio are data only, in separate fields; only user messages

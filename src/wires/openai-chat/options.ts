@@ -7,27 +7,28 @@ import type { Effort, Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { inRange } from '../shared/ranges.ts'
-import { functionTools, type Writer } from '../message-list/dialect.ts'
+import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
-  const { capabilities, quirks, options } = writer.target
+export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
   const sampling = capabilities.sampling
-  const toolFields = encodeTools(tools, writer)
+  const toolFields = encodeTools(tools, encoding)
   if (!sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    drop(writer, 'temperature and top_p', 'the model does not support them', 'C16')
+    drop(encoding, 'temperature and top_p', 'the model does not support them', 'C16')
   }
   return {
     ...toolFields,
-    ...encodeOutputLimit(writer),
+    ...encodeOutputLimit(encoding),
     ...(sampling &&
       options.temperature !== undefined && {
-        temperature: inRange('temperature', options.temperature, writer.notes),
+        temperature: inRange('temperature', options.temperature, encoding.notes),
       }),
-    ...(sampling && options.topP !== undefined && { top_p: inRange('top_p', options.topP, writer.notes) }),
-    ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, writer) }),
-    ...encodeEffort(toolFields.tools !== undefined, writer),
-    ...answerFormat(toolFields.tools !== undefined, writer),
-    ...(options.cacheKey !== undefined && quirks.cacheKey && { prompt_cache_key: cacheKey(options.cacheKey, writer) }),
+    ...(sampling && options.topP !== undefined && { top_p: inRange('top_p', options.topP, encoding.notes) }),
+    ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, encoding) }),
+    ...encodeEffort(toolFields.tools !== undefined, encoding),
+    ...answerFormat(toolFields.tools !== undefined, encoding),
+    ...(options.cacheKey !== undefined &&
+      quirks.cacheKey && { prompt_cache_key: cacheKey(options.cacheKey, encoding) }),
     ...(options.store !== undefined && { store: options.store }),
     ...(options.stream && {
       stream: true,
@@ -36,78 +37,83 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   }
 }
 
-function drop(writer: Writer, what: string, why: string, rule?: string): void {
-  writer.notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
+function drop(encoding: Encoding, what: string, why: string, rule?: string): void {
+  encoding.notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
 }
 
-function change(writer: Writer, what: string, why: string, rule?: string): void {
-  writer.notes.push({ kind: 'changed', what, why, ...(rule && { rule }) })
+function change(encoding: Encoding, what: string, why: string, rule?: string): void {
+  encoding.notes.push({ kind: 'changed', what, why, ...(rule && { rule }) })
 }
 
-function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
-  const { capabilities, quirks, options } = writer.target
+function encodeTools(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
   if (tools.length === 0) return {}
   if (!capabilities.tools) {
-    drop(writer, 'tools', 'the model supports no tools')
+    drop(encoding, 'tools', 'the model supports no tools')
     return {}
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
   if (sent.length < tools.length) {
-    drop(writer, `${tools.length - sent.length} tools after the first ${sent.length}`, 'the wire allows no more', 'C10')
+    drop(
+      encoding,
+      `${tools.length - sent.length} tools after the first ${sent.length}`,
+      'the wire allows no more',
+      'C10',
+    )
   }
   if (sent.length === 0) return {}
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
-    drop(writer, 'parallel_tool_calls', 'the host does not accept it')
+    drop(encoding, 'parallel_tool_calls', 'the host does not accept it')
   }
   return {
-    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], writer),
-    ...encodeToolChoice(options.toolChoice, sent, writer),
+    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], encoding),
+    ...encodeToolChoice(options.toolChoice, sent, encoding),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
   }
 }
 
-function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec[], writer: Writer): JsonObject {
+function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec[], encoding: Encoding): JsonObject {
   if (choice === undefined) return {}
-  const { capabilities, quirks } = writer.target
+  const { capabilities, quirks } = encoding.target
   const forced = choice === 'required' || typeof choice === 'object'
   if (quirks.noToolChoice || (forced && !capabilities.forcedTool)) {
-    if (choice !== 'auto') drop(writer, 'tool choice', 'the host does not accept it')
+    if (choice !== 'auto') drop(encoding, 'tool choice', 'the host does not accept it')
     return {}
   }
   if (typeof choice === 'string') return { tool_choice: choice }
   if (!sent.some((tool) => tool.name === choice.tool)) {
-    drop(writer, `choice of the tool ${JSON.stringify(choice.tool)}`, 'no such tool is offered')
+    drop(encoding, `choice of the tool ${JSON.stringify(choice.tool)}`, 'no such tool is offered')
     return {}
   }
-  return { tool_choice: { type: 'function', function: { name: writer.names.toWire(choice.tool) } } }
+  return { tool_choice: { type: 'function', function: { name: encoding.names.toWire(choice.tool) } } }
 }
 
-function encodeOutputLimit(writer: Writer): JsonObject {
-  const { capabilities, options } = writer.target
+function encodeOutputLimit(encoding: Encoding): JsonObject {
+  const { capabilities, options } = encoding.target
   if (options.maxOutput === undefined) return {}
   const limit = capabilities.maxOutput ?? options.maxOutput
-  if (limit < options.maxOutput) change(writer, `output limit to ${limit}`, 'the model cannot write more')
+  if (limit < options.maxOutput) change(encoding, `output limit to ${limit}`, 'the model cannot write more')
   return { [capabilities.outputField ?? 'max_completion_tokens']: Math.min(limit, options.maxOutput) }
 }
 
 /** More than four are refused (checked 2026-11). */
-function encodeStop(stop: readonly string[], writer: Writer): string[] {
-  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts after the first 4`, 'the wire allows no more')
+function encodeStop(stop: readonly string[], encoding: Encoding): string[] {
+  if (stop.length > 4) drop(encoding, `${stop.length - 4} stop texts after the first 4`, 'the wire allows no more')
   return stop.slice(0, 4)
 }
 
-function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
-  const { capabilities, quirks, options } = writer.target
+function encodeEffort(hasTools: boolean, encoding: Encoding): JsonObject {
+  const { capabilities, quirks, options } = encoding.target
   const { effort } = options
   if (hasTools && capabilities.effortWithTools) {
     if (capabilities.effortWithTools === 'omitted') {
-      if (effort !== undefined) drop(writer, 'effort', 'the model refuses it together with tools on this wire', 'C13')
+      if (effort !== undefined) drop(encoding, 'effort', 'the model refuses it together with tools on this wire', 'C13')
       return {}
     }
     if (effort !== 'none') {
       const why = 'the model supports tools on this wire only without reasoning'
-      writer.notes.push({ kind: effort ? 'changed' : 'added', what: 'reasoning_effort "none"', why, rule: 'C14' })
+      encoding.notes.push({ kind: effort ? 'changed' : 'added', what: 'reasoning_effort "none"', why, rule: 'C14' })
     }
     return { reasoning_effort: 'none' }
   }
@@ -118,10 +124,10 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
   if (thinking && effort === 'none') return thinking
   const level = nearestEffort(effort, capabilities.efforts)
   if (level === undefined) {
-    if (!thinking) drop(writer, `effort "${effort}"`, 'the model does not support it')
+    if (!thinking) drop(encoding, `effort "${effort}"`, 'the model does not support it')
     return thinking ?? {}
   }
-  if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not support it', 'C17')
+  if (level !== effort) change(encoding, `effort "${effort}" to "${level}"`, 'the model does not support it', 'C17')
   return { ...thinking, reasoning_effort: level }
 }
 
@@ -138,8 +144,8 @@ function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undef
   return known.toSorted((a, b) => distance(a) - distance(b))[0]
 }
 
-function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
-  const answer = answerSchemaFor(writer.target, hasTools, 'openai', writer.notes)
+function answerFormat(hasTools: boolean, encoding: Encoding): JsonObject {
+  const answer = answerSchemaFor(encoding.target, hasTools, 'openai', encoding.notes)
   if (!answer) return {}
   if (!answer.schema) return { response_format: { type: 'json_object' } }
   const { schema, strict } = answer
@@ -149,8 +155,8 @@ function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
 }
 
 /** Up to 64 characters (C18). */
-function cacheKey(key: string, writer: Writer): string {
+function cacheKey(key: string, encoding: Encoding): string {
   if (key.length <= 64) return key
-  change(writer, 'cache key to its hash', 'the wire accepts 64 characters', 'C18')
+  change(encoding, 'cache key to its hash', 'the wire accepts 64 characters', 'C18')
   return createHash('sha256').update(key).digest('hex')
 }

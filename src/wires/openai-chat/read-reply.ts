@@ -203,7 +203,7 @@ export function executedTool(entry: Json): ServerToolPart {
   return {
     type: 'server-tool',
     name,
-    ...(tool.arguments !== undefined && { input: parsed(tool.arguments) }),
+    ...(tool.arguments !== undefined && { input: jsonOrText(tool.arguments) }),
     ...(tool.output !== undefined && tool.output !== null && { output: tool.output }),
   }
 }
@@ -214,12 +214,12 @@ export function serverCall(entry: Json): ServerToolPart | undefined {
   return {
     type: 'server-tool',
     name: typeof entry.tool_name === 'string' ? entry.tool_name : 'tool',
-    ...(entry.arguments !== undefined && { input: parsed(entry.arguments) }),
+    ...(entry.arguments !== undefined && { input: jsonOrText(entry.arguments) }),
     ...(entry.result !== undefined && entry.result !== null && { output: entry.result }),
   }
 }
 
-function parsed(value: Json): Json {
+function jsonOrText(value: Json): Json {
   if (typeof value !== 'string') return value
   try {
     return JSON.parse(value) as Json

@@ -9,11 +9,11 @@ function tool(name: string, parameters: Json = clockInput): JsonObject {
   return { type: 'function', function: { name, parameters } }
 }
 
-function called(id: string, name = 'clock'): JsonObject {
+function toolCall(id: string, name = 'clock'): JsonObject {
   return { id, type: 'function', function: { name, arguments: '{"zone":"UTC"}' } }
 }
 
-function calling(...calls: JsonObject[]): JsonObject {
+function assistantWith(...calls: JsonObject[]): JsonObject {
   return { role: 'assistant', content: null, tool_calls: calls }
 }
 
@@ -27,15 +27,15 @@ function messages(...list: JsonObject[]): RefusedCheck['change'] {
 }
 
 export const refusedRequests: readonly RefusedCheck[] = [
-  refused('C1', 'a call without its result', messages(user, calling(called('call_1')), user)),
-  refused('D3', 'a call without its result', messages(user, calling(called('call_1')), user)),
+  refused('C1', 'a call without its result', messages(user, assistantWith(toolCall('call_1')), user)),
+  refused('D3', 'a call without its result', messages(user, assistantWith(toolCall('call_1')), user)),
   refused('C2', 'a result without its call', messages(user, result('call_1'))),
   refused(
     'C3',
     'two results of one call',
-    messages(user, calling(called('call_1')), result('call_1'), result('call_1')),
+    messages(user, assistantWith(toolCall('call_1')), result('call_1'), result('call_1')),
   ),
-  refused('C4', 'a call id of 65 characters', messages(user, calling(called(longText)), result(longText))),
+  refused('C4', 'a call id of 65 characters', messages(user, assistantWith(toolCall(longText)), result(longText))),
   refused(
     'C5',
     'an empty list of calls',
@@ -46,7 +46,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'C8',
     'a call of a tool whose name has a space',
-    messages(user, calling(called('call_1', 'the clock')), result('call_1')),
+    messages(user, assistantWith(toolCall('call_1', 'the clock')), result('call_1')),
   ),
   refused('C9', 'a tool whose name has a space', put({ tools: [tool('the clock')] })),
   refused('C13', 'a tool with an effort', put({ tools: [tool('clock')], reasoning_effort: 'low' })),
@@ -59,7 +59,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
     'D1',
     'a tool turn without its reasoning',
     put({
-      messages: [user, calling(called('call_1')), result('call_1')],
+      messages: [user, assistantWith(toolCall('call_1')), result('call_1')],
       tools: [tool('clock')],
       thinking: { type: 'enabled' },
     }),
@@ -77,7 +77,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'groq-results',
     'a result that is a list',
-    messages(user, calling(called('call_1')), result('call_1', [{ type: 'text', text: '12:00' }])),
+    messages(user, assistantWith(toolCall('call_1')), result('call_1', [{ type: 'text', text: '12:00' }])),
   ),
   refused(
     'cerebras-fields',

@@ -35,7 +35,7 @@ export const deepseekPairing: PairingWords = {
 export const deepseekTools: Check = ({ fields }) =>
   Array.isArray(fields.tools) && fields.tools.length === 0 ? [deepseek('D4', emptyArray('D4', 'tools').message)] : []
 
-/** Thinking is on by default. The names before V4 had their own rules, and are retired. */
+/** Thinking is on by default. Names before V4 had other rules, and are retired. */
 export const deepseekThinking: Check = ({ model, fields, messages }) => {
   const switchedOff = isObject(fields.thinking) && fields.thinking.type === 'disabled'
   if (switchedOff || /deepseek-(chat|reasoner|r1)/i.test(model)) return []

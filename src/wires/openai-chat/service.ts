@@ -39,7 +39,7 @@ export const openaiChatService: WireService = {
   prompt: chatPrompt,
   replyPrefix: 'chatcmpl-',
   complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
-  chunks: (chunks, whole, incoming) => withGroqFields(withoutUnasked(chunks, incoming), whole, incoming),
+  chunks: (chunks, whole, incoming) => withGroqFields(withoutUnrequestedUsage(chunks, incoming), whole, incoming),
   door: {
     listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
@@ -91,7 +91,7 @@ function withHitsAndMisses(whole: JsonObject, { provider, charge: { input, read 
 }
 
 /** Usage comes at the end of a stream on request; some hosts always send it. */
-function withoutUnasked(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
+function withoutUnrequestedUsage(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
   if (provider === 'openrouter' || provider === 'deepseek') return chunks
   if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
   return chunks.filter(

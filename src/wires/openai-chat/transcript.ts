@@ -26,7 +26,7 @@ import {
 import { openaiChat } from './index.ts'
 import { outputOf, textsOf, userParts, writeMessages } from './transcript-messages.ts'
 import { protocolId } from './types.ts'
-import { objectIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { objectIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 
 export const openaiChatFormat: TranscriptFormat = {
   id: protocolId,
@@ -37,7 +37,7 @@ export const openaiChatFormat: TranscriptFormat = {
 
 function read(json: Json): Transcript {
   const list = unwrap(json)
-  const { message, notes } = reading(list)
+  const { message, notes } = messageReader(list)
   const messages = list.messages.flatMap((value, index) => {
     const at = `${list.path}[${index}]`
     if (!isObject(value)) throw unreadable(protocolId, at, 'an object')
@@ -51,20 +51,11 @@ function read(json: Json): Transcript {
   }
 }
 
-interface Asked {
-  alias: string
-  callId: string
-  name: string
-  answered: boolean
-}
-
 /** Reads the messages of a list one by one, from its beginning, and keeps track of calls. */
-function reading(list: Wrapped): { message(value: JsonObject, at: string): Message; notes: Note[] } {
+function messageReader(list: Wrapped): { message(value: JsonObject, at: string): Message; notes: Note[] } {
   const notes = [...list.notes]
-  const usedIds = new Set<string>()
+  const calls = callTracker()
   const usersCalls = new Map<string, string>()
-  /** One entry per reply, the latest first. */
-  const asked: Asked[][] = []
   return { message, notes }
 
   function message(value: JsonObject, at: string): Message {
@@ -88,13 +79,13 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
   /** In tau2-bench the simulated user calls tools as well; no wire supports that, so it becomes text. */
   function userMessage(value: JsonObject, at: string): UserMessage {
     const parts = userParts(value.content, `${at}.content`, list.provider)
-    const calls = Array.isArray(value.tool_calls) ? value.tool_calls.filter(isObject) : []
-    for (const call of calls) {
+    const made = objectsIn(value.tool_calls)
+    for (const call of made) {
       const { id, name, args } = readCall(call)
       usersCalls.set(id, name)
       parts.push({ type: 'text', text: flatCall(name, args) })
     }
-    if (calls.length > 0) note('calls of the user to labelled text', at)
+    if (made.length > 0) note('calls of the user to labelled text', at)
     return { role: 'user', parts }
   }
 
@@ -123,46 +114,68 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
       ...(replyId && { replyId }),
     }
     const choice = { index: 0, message: assistantMessage(value, at), finish_reason: finish }
-    const read = decodeReply(openaiChat, openaiChat.split({ choices: [choice] }), origin, freeId)
-    asked.unshift(callsOf(read).map(({ alias = '', callId, name }) => ({ alias, callId, name, answered: false })))
+    const read = decodeReply(openaiChat, openaiChat.split({ choices: [choice] }), origin, calls.newId)
+    calls.add(read)
     return read
-  }
-
-  function freeId(position: number, alias: string | undefined): string {
-    const wanted = alias ?? `call-${position}`
-    let id = wanted
-    for (let n = 2; usedIds.has(id); n++) id = `${wanted}~${n}`
-    usedIds.add(id)
-    return id
   }
 
   function results(value: JsonObject, at: string): ToolMessage {
     const output = outputOf(value.content, `${at}.content`)
     const ids = idsOf(value)
     const parts = (ids.length > 0 ? ids : ['']).map((id): ToolResultPart => {
-      const call = answeredBy(id)
+      const call = calls.answer(id)
       const name = call?.name ?? (typeof value.name === 'string' ? value.name : 'tool')
       const failed = value.error === true && { failed: true }
       return { type: 'tool-result', callId: call?.callId ?? id, name, output, ...failed }
     })
     return { role: 'tool', parts }
   }
-
-  /** The latest open call with that id; if the result or the calls have none, the next in order. */
-  function answeredBy(id: string): Asked | undefined {
-    const fits = (call: Asked) => id === '' || call.alias === '' || call.alias === id
-    const call = first(asked, (known) => !known.answered && fits(known)) ?? first(asked, (known) => known.alias === id)
-    if (call) call.answered = true
-    return call
-  }
 }
 
-function first(asked: readonly Asked[][], fits: (call: Asked) => boolean): Asked | undefined {
-  for (const calls of asked) {
-    const call = calls.find(fits)
-    if (call) return call
+interface ReadCall {
+  alias: string
+  callId: string
+  name: string
+  answered: boolean
+}
+
+interface CallTracker {
+  /** Our id for a call: its own if no earlier call has it. */
+  newId(position: number, alias: string | undefined): string
+  add(reply: Reply): void
+  /** The latest open call with that id; if the result or the calls have none, the next in order. */
+  answer(id: string): ReadCall | undefined
+}
+
+function callTracker(): CallTracker {
+  const usedIds = new Set<string>()
+  /** The calls of each reply, the latest reply first. */
+  const replies: ReadCall[][] = []
+  const find = (fits: (call: ReadCall) => boolean): ReadCall | undefined => {
+    for (const calls of replies) {
+      const call = calls.find(fits)
+      if (call) return call
+    }
+    return undefined
   }
-  return undefined
+  return {
+    newId(position, alias) {
+      const preferred = alias ?? `call-${position}`
+      let id = preferred
+      for (let n = 2; usedIds.has(id); n++) id = `${preferred}~${n}`
+      usedIds.add(id)
+      return id
+    },
+    add(reply) {
+      replies.unshift(callsOf(reply).map(({ alias = '', callId, name }) => ({ alias, callId, name, answered: false })))
+    },
+    answer(id) {
+      const fits = (call: ReadCall) => id === '' || call.alias === '' || call.alias === id
+      const call = find((known) => !known.answered && fits(known)) ?? find((known) => known.alias === id)
+      if (call) call.answered = true
+      return call
+    },
+  }
 }
 
 /**

@@ -209,10 +209,10 @@ export function closeItem(state: State, open: OpenItem, item: Item): void {
   const parts = readItem(item, from, { callId, toolName: (name) => toolName(state, name) })
   const begun = open.parts.filter((part) => part.index >= 0)
   open.parts = parts.map((part, place) => {
-    const known = begun[place] ?? openPart(startPart(state, emptied(part)), part)
+    const known = begun[place] ?? openPart(startPart(state, emptyPart(part)), part)
     return finishPart(state, known, part)
   })
-  // What was streamed but is not in the finished item was withdrawn; it stays in the reply, outside of native.
+  // Parts that were streamed but are not in the finished item were withdrawn: they stay in the reply, outside of `native`.
   for (const left of begun.slice(parts.length)) open.parts.push(finishPart(state, left, partSoFar(left)))
 }
 
@@ -235,12 +235,12 @@ export function finishItem(state: State, item: OpenItem, finished: boolean): voi
     for (const part of readItem(item.added, undefined, callbacks)) beginPart(state, item, part)
   }
   item.parts = item.parts.map((part) =>
-    finishPart(state, part.index >= 0 ? part : shownCall(state, item, part), partSoFar(part)),
+    finishPart(state, part.index >= 0 ? part : showCall(state, item, part), partSoFar(part)),
   )
 }
 
 /** A `parallel` call that was cut off before its children were known is shown as an ordinary call. */
-function shownCall(state: State, item: OpenItem, hidden: OpenPart): OpenPart {
+function showCall(state: State, item: OpenItem, hidden: OpenPart): OpenPart {
   const alias = stringIn(item.added, 'call_id') || undefined
   const name = stringIn(item.added, 'name') ?? ''
   hidden.part = { type: 'tool-call', callId: state.nextCallId(alias), ...(alias && { alias }), name, input: {} }
@@ -278,7 +278,7 @@ function takeId(slot: OpenItem): string | undefined {
 }
 
 /** A part at its start, for items that arrived only when they were complete. */
-function emptied(part: Part): Part {
+function emptyPart(part: Part): Part {
   switch (part.type) {
     case 'text':
     case 'reasoning':

@@ -53,7 +53,7 @@ export const requestDefaults: JsonObject = {
 
 function statusOf(reply: Reply): JsonObject {
   const { reason } = reply.stop
-  // Another wire's name for the same reason is none that clients of this one know.
+  // Clients of this wire do not know another wire's name for the same reason.
   const raw = reply.origin.protocol === protocolId ? reply.stop.raw : undefined
   switch (reason) {
     case 'length':

@@ -76,7 +76,7 @@ export function writeHistory(
   if (target.capabilities.cacheMarks) for (const index of context.cacheAfter) mark(spans, index)
   const pieces: CachedElement[] = []
   for (const span of spans) for (const piece of span) pieces.push(piece)
-  return target.quirks.alternate ? joined(pieces) : pieces
+  return target.quirks.alternate ? joinMessages(pieces) : pieces
 }
 
 function remember(written: readonly WrittenCall[], calls: Map<string, WrittenCall>): void {
@@ -235,7 +235,7 @@ function mark(spans: (readonly CachedElement[])[], index: number): void {
 }
 
 /** Merges adjacent messages of one role, for servers whose chat template requires alternating turns. */
-function joined(pieces: readonly CachedElement[]): CachedElement[] {
+function joinMessages(pieces: readonly CachedElement[]): CachedElement[] {
   const out: CachedElement[] = []
   for (const piece of pieces) {
     const previous = out.at(-1)

@@ -1,7 +1,7 @@
 // A reply as input items: its native items if they may be sent back, otherwise built from its parts.
 
 import { isObject } from '../../core/json.ts'
-import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import type { OpaquePart, Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
@@ -12,7 +12,7 @@ import {
   assistantText,
   isReplayed,
   soundArguments,
-  writtenCall,
+  writeCall,
   type ReplyScope,
   type WrittenCall,
   type WrittenReply,
@@ -23,102 +23,115 @@ export function writeReply(reply: Reply, at: string, scope: ReplyScope): Written
   return isReplayed(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
 }
 
+/** A reply while it is built from its parts. */
+interface Building {
+  readonly reply: Reply
+  readonly at: string
+  readonly scope: ReplyScope
+  readonly content: Item[]
+  readonly callItems: Item[]
+  readonly calls: WrittenCall[]
+  /** The message that the next text continues. */
+  open: { item: Item; from: number | undefined } | undefined
+  /** Some content came after a call. */
+  moved: boolean
+}
+
 /** Reasoning of another issuer stays in the log: as assistant text, models would begin to imitate it. */
 function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
-  const { notes, target } = scope
-  const content: Item[] = []
-  const called: Item[] = []
-  const calls: WrittenCall[] = []
-  let open: { item: Item; from: number | undefined } | undefined
-  let moved = false
-  const drop = (what: string, why: string, rule?: string) =>
-    notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
-  const change = (what: string, why: string) => notes.push({ kind: 'changed', what, why, at })
-  const push = (item: Item) => {
-    content.push(item)
-    open = undefined
-    if (called.length > 0) moved = true
-  }
-  /** Our own text is a separate message. */
-  const tell = (text: string, part: Part) => {
-    open = undefined
-    say(text, part)
-    open = undefined
-  }
-  const say = (text: string, part: Part) => {
-    if (text === '') return
-    const clean = cleanText(text, at, notes)
-    const from = reply.origin.protocol === protocolId && 'from' in part ? part.from : undefined
-    // Adjacent texts are pieces of one message, unless they were separate messages.
-    if (open && open.from === from) open.item.content = String(open.item.content) + clean
-    else {
-      const item = assistantText(clean)
-      push(item)
-      open = { item, from }
-    }
-  }
-
-  for (const part of withSources(reply, at, notes).parts) {
-    switch (part.type) {
-      case 'text':
-        say(part.text, part)
-        break
-      case 'refusal':
-        change('refusal to text', 'not every server of this wire accepts a refusal')
-        say(part.text, part)
-        break
-      case 'tool-call': {
-        if (scope.flat) {
-          change(`call of ${part.name} to text`, 'the target takes no calls')
-          tell(flatCall(part.name, part.malformed ?? part.input), part)
-          break
-        }
-        open = undefined
-        const item = callItem(part, scope.id(part.callId), scope, at)
-        called.push(item)
-        calls.push(writtenCall([part], scope.id(part.callId), item))
-        break
-      }
-      case 'server-tool': {
-        const text = serverToolText(part)
-        if (text === undefined) drop(`server tool ${part.name}`, 'it has no input or output')
-        else {
-          change(`server tool ${part.name} to text`, 'only the provider that ran it has a form for it')
-          tell(text, part)
-        }
-        break
-      }
-      case 'media':
-        change(`${part.mediaType} to text`, 'an assistant message cannot have media')
-        tell(mediaStandIn(part.mediaType, part.name), part)
-        break
-      case 'compaction':
-        if (part.text) tell(`${summaryLabel}\n${part.text}`, part)
-        else drop('compaction', 'only its own provider and model can read it', 'R7')
-        break
-      case 'opaque': {
-        const isOwn = part.kind.startsWith(`${protocolId}/`) && reply.origin.provider === target.provider
-        const { data } = part
-        if (isOwn && isObject(data) && !asksClient(data)) push({ ...data, type: typeOf(data) })
-        else drop(part.kind, 'it can be sent only in whole replies, to its own provider')
-        break
-      }
-      case 'tool-result':
-        drop('tool result in a reply', 'the wire has no place for it')
-        break
-      case 'reasoning':
-        break
-    }
-  }
+  const state: Building = { reply, at, scope, content: [], callItems: [], calls: [], open: undefined, moved: false }
+  for (const part of withSources(reply, at, scope.notes).parts) addPart(state, part)
   if (reply.parts.some((part) => part.type === 'reasoning')) {
-    drop(
-      'reasoning',
-      `it was made by ${reply.origin.provider || 'another provider'} and cannot be continued here`,
-      'R7',
-    )
+    const maker = reply.origin.provider || 'another provider'
+    drop(state, 'reasoning', `it was made by ${maker} and cannot be continued here`, 'R7')
   }
-  if (moved) change('order of calls and text', 'calls go last: some servers want their outputs right after them')
-  return { items: [...content, ...called], calls }
+  if (state.moved) {
+    change(state, 'order of calls and text', 'calls go last: some servers want their outputs right after them')
+  }
+  return { items: [...state.content, ...state.callItems], calls: state.calls }
+}
+
+function addPart(state: Building, part: Part): void {
+  switch (part.type) {
+    case 'text':
+      return addText(state, part.text, part)
+    case 'refusal':
+      change(state, 'refusal to text', 'not every server of this wire accepts a refusal')
+      return addText(state, part.text, part)
+    case 'tool-call':
+      return addCall(state, part)
+    case 'server-tool': {
+      const text = serverToolText(part)
+      if (text === undefined) return drop(state, `server tool ${part.name}`, 'it has no input or output')
+      change(state, `server tool ${part.name} to text`, 'only the provider that ran it has a form for it')
+      return addMessage(state, text, part)
+    }
+    case 'media':
+      change(state, `${part.mediaType} to text`, 'an assistant message cannot have media')
+      return addMessage(state, mediaStandIn(part.mediaType, part.name), part)
+    case 'compaction':
+      if (part.text) return addMessage(state, `${summaryLabel}\n${part.text}`, part)
+      return drop(state, 'compaction', 'only its own provider and model can read it', 'R7')
+    case 'opaque':
+      return addOpaque(state, part)
+    case 'tool-result':
+      return drop(state, 'tool result in a reply', 'the wire has no place for it')
+    case 'reasoning':
+  }
+}
+
+function addCall(state: Building, part: ToolCallPart): void {
+  const { scope, at } = state
+  if (scope.flat) {
+    change(state, `call of ${part.name} to text`, 'the target takes no calls')
+    return addMessage(state, flatCall(part.name, part.malformed ?? part.input), part)
+  }
+  state.open = undefined
+  const id = scope.id(part.callId)
+  const item = callItem(part, id, scope, at)
+  state.callItems.push(item)
+  state.calls.push(writeCall([part], id, item))
+}
+
+function addOpaque(state: Building, { kind, data }: OpaquePart): void {
+  const isOwn = kind.startsWith(`${protocolId}/`) && state.reply.origin.provider === state.scope.target.provider
+  if (isOwn && isObject(data) && !asksClient(data)) addItem(state, { ...data, type: typeOf(data) })
+  else drop(state, kind, 'it can be sent only in whole replies, to its own provider')
+}
+
+function addItem(state: Building, item: Item): void {
+  state.content.push(item)
+  state.open = undefined
+  if (state.callItems.length > 0) state.moved = true
+}
+
+/** Adjacent texts are pieces of one message, unless they were separate messages. */
+function addText(state: Building, text: string, part: Part): void {
+  if (text === '') return
+  const clean = cleanText(text, state.at, state.scope.notes)
+  const from = state.reply.origin.protocol === protocolId && 'from' in part ? part.from : undefined
+  if (state.open && state.open.from === from) {
+    state.open.item.content = String(state.open.item.content) + clean
+    return
+  }
+  const item = assistantText(clean)
+  addItem(state, item)
+  state.open = { item, from }
+}
+
+/** Our own text is a separate message. */
+function addMessage(state: Building, text: string, part: Part): void {
+  state.open = undefined
+  addText(state, text, part)
+  state.open = undefined
+}
+
+function drop({ scope, at }: Building, what: string, why: string, rule?: string): void {
+  scope.notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
+}
+
+function change({ scope, at }: Building, what: string, why: string): void {
+  scope.notes.push({ kind: 'changed', what, why, at })
 }
 
 /** Names of tools that the server accepts. */

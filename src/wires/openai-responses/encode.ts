@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { mapNames } from '../shared/names.ts'
 import { cachedList, cachedElement, originsIn, type CachedElement } from '../shared/body-bytes.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { cleanText } from '../shared/text.ts'
+import { systemTexts } from '../shared/text.ts'
 import { continueText } from '../shared/injected-text.ts'
 import { writeHistory } from './encode-messages.ts'
 import { nameFits } from './encode-reply.ts'
@@ -20,7 +20,7 @@ export function encode(context: Context, target: Target): Encoded {
   const { options, quirks, capabilities } = target
   const names = mapNames(context, nameFits, maxNameLength, notes)
   const state = stateOf(context)
-  const system = systemText(context, notes)
+  const system = systemTexts(context, notes).join('\n\n')
   const input = writeHistory(context, target, names, state?.covers ?? 0, notes)
   // A chain stores its input items, so there the system prompt is already known; it does not store `instructions`.
   if (system && quirks.systemInInput && !state)
@@ -28,7 +28,7 @@ export function encode(context: Context, target: Target): Encoded {
   complete(input, context, target, state !== undefined, notes)
   dropOldTriggers(input, notes)
 
-  const store = state !== undefined || storing(target, notes)
+  const store = state !== undefined || isStored(target, notes)
   const offered = withoutDeclaredTools(context, input)
   const tools = writeTools(offered, target, names.toWire, notes)
   const hasTools = tools.length > 0 || offered !== context
@@ -55,7 +55,7 @@ export function encode(context: Context, target: Target): Encoded {
   return { path: '/responses', body, notes, toolNames: names.changed, origins: originsIn('input', items) }
 }
 
-function storing({ options, quirks }: Target, notes: Note[]): boolean {
+function isStored({ options, quirks }: Target, notes: Note[]): boolean {
   if (!options.store) return false
   if (!quirks.noStore) return true
   notes.push({ kind: 'dropped', what: 'store', why: 'the provider stores nothing' })
@@ -73,13 +73,6 @@ function stateOf(context: Context): { covers: number; fields: JsonObject } | und
   if (state?.kind === 'response-chain') return { covers: state.covers, fields: { previous_response_id: state.id } }
   if (state?.kind === 'conversation') return { covers: state.covers, fields: { conversation: state.id } }
   return undefined
-}
-
-function systemText(context: Context, notes: Note[]): string {
-  return context.system
-    .map((part) => cleanText(part.text, 'system', notes))
-    .filter((text) => text !== '')
-    .join('\n\n')
 }
 
 function systemItem(text: string, context: Context, target: Target): Item {

@@ -133,7 +133,7 @@ export function reasoning(target: Target, notes: Note[]): JsonObject {
 }
 
 function nearest(requested: Effort, known: readonly Effort[]): Effort | undefined {
-  // `none` is not the same as little: it comes last among equals.
+  // Of two equally near efforts, `none` comes last: it turns reasoning off.
   const far = (effort: Effort) =>
     Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(requested)) +
     (effort === 'none' && requested !== 'none' ? 0.5 : 0)
@@ -245,7 +245,7 @@ function addsTools(item: Item): boolean {
   return type === 'tool_search_output' && item.execution === 'client'
 }
 
-/** One tool, or those of a namespace. What the client runs is our tool; only the provider can run the rest. */
+/** One tool, or those of a namespace. A tool that the client runs becomes one of ours; the others only the provider can run. */
 function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
   const name = stringIn(tool, 'name')
   const description = stringIn(tool, 'description')

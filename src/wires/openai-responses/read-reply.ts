@@ -30,7 +30,7 @@ function partsOf(item: Item, reader: ItemReader): Part[] {
     case 'function_call':
       return readFunctionCall(item, reader)
     case 'custom_tool_call':
-      if (!asksClient(item)) return [serverTool(stringIn(item, 'name') ?? type, parsed(item.input), undefined)]
+      if (!asksClient(item)) return [serverTool(stringIn(item, 'name') ?? type, parseArguments(item.input), undefined)]
       return [readCustomCall(item, reader)]
     case 'tool_search_call':
       return asksClient(item) ? [readSearch(item, reader)] : [opaque(type, item)]
@@ -130,7 +130,7 @@ function readSearch(item: Item, reader: ItemReader): ToolCallPart {
     callId: reader.callId(alias, searchName),
     ...(alias && { alias }),
     name: reader.toolName(searchName),
-    input: isObject(item.arguments) ? item.arguments : (parsed(item.arguments) ?? {}),
+    input: isObject(item.arguments) ? item.arguments : (parseArguments(item.arguments) ?? {}),
     ...marksOf(item),
   }
 }
@@ -147,17 +147,17 @@ function readImage(item: Item): Part[] {
 function readServerTool(type: string, item: Item): ServerToolPart | undefined {
   switch (type) {
     case 'web_search_call':
-      return serverTool('web_search', item.action ?? parsed(item.arguments), undefined)
+      return serverTool('web_search', item.action ?? parseArguments(item.arguments), undefined)
     case 'file_search_call':
       return serverTool('file_search', { queries: item.queries ?? [] }, item.results)
     case 'code_interpreter_call':
       return serverTool(
         'code_interpreter',
-        item.arguments === undefined ? { code: item.code ?? '' } : parsed(item.arguments),
+        item.arguments === undefined ? { code: item.code ?? '' } : parseArguments(item.arguments),
         item.outputs,
       )
     case 'mcp_call':
-      return serverTool(stringIn(item, 'name') ?? type, parsed(item.arguments), item.output ?? item.error)
+      return serverTool(stringIn(item, 'name') ?? type, parseArguments(item.arguments), item.output ?? item.error)
     case 'mcp_list_tools':
       return serverTool(type, { server_label: item.server_label ?? '' }, item.tools ?? item.error)
     case 'tool_search_call':
@@ -168,7 +168,7 @@ function readServerTool(type: string, item: Item): ServerToolPart | undefined {
     case 'code_execution_call':
     case 'view_image_call':
     case 'view_x_video_call':
-      return serverTool(stringIn(item, 'name') ?? type, parsed(item.arguments ?? item.action), item.output)
+      return serverTool(stringIn(item, 'name') ?? type, parseArguments(item.arguments ?? item.action), item.output)
     default:
       return undefined
   }
@@ -184,7 +184,7 @@ function serverTool(name: string, input: Json | undefined, output: Json | undefi
 }
 
 /** Arguments as JSON text; other text is kept unchanged. */
-function parsed(value: Json | undefined): Json | undefined {
+function parseArguments(value: Json | undefined): Json | undefined {
   if (typeof value !== 'string') return value
   const read = readArguments(value)
   return read.malformed === undefined && isObject(read.input) ? read.input : value

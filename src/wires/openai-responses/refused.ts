@@ -9,7 +9,7 @@ function tool(name: string, parameters: Json = clockInput): JsonObject {
   return { type: 'function', name, parameters, strict: false }
 }
 
-function called(callId: string, fields: JsonObject = {}): JsonObject {
+function functionCall(callId: string, fields: JsonObject = {}): JsonObject {
   return { type: 'function_call', call_id: callId, name: 'clock', arguments: '{"zone":"UTC"}', ...fields }
 }
 
@@ -22,19 +22,25 @@ function input(...items: JsonObject[]): RefusedCheck['change'] {
 }
 
 export const refusedRequests: readonly RefusedCheck[] = [
-  refused('R1', 'a call without its output', input(user, called('call_1'), user)),
+  refused('R1', 'a call without its output', input(user, functionCall('call_1'), user)),
   refused('R2', 'an output without its call', input(user, output('call_1'))),
   refused(
     'R9',
     'reasoning in plain words',
     input(user, { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Say it.' }] }, user),
   ),
-  refused('R10', 'an item id of another type', input(user, called('call_1', { id: 'msg_1' }), output('call_1'))),
-  refused('R12', 'a call id of 65 characters', input(user, called(longText), output(longText))),
+  refused('R10', 'an item id of another type', input(user, functionCall('call_1', { id: 'msg_1' }), output('call_1'))),
+  refused('R12', 'a call id of 65 characters', input(user, functionCall(longText), output(longText))),
   refused(
     'R13',
     'one item id twice',
-    input(user, called('call_1', { id: 'fc_1' }), called('call_2', { id: 'fc_1' }), output('call_1'), output('call_2')),
+    input(
+      user,
+      functionCall('call_1', { id: 'fc_1' }),
+      functionCall('call_2', { id: 'fc_1' }),
+      output('call_1'),
+      output('call_2'),
+    ),
   ),
   refused('R14', 'a role that does not exist', input({ role: 'robot', content: 'Say ok.' })),
   refused(
@@ -48,7 +54,7 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused(
     'C8',
     'a call of a tool whose name has a space',
-    input(user, called('call_1', { name: 'the clock' }), output('call_1')),
+    input(user, functionCall('call_1', { name: 'the clock' }), output('call_1')),
   ),
   refused('C9', 'a tool whose name has a space', put({ tools: [tool('the clock')] })),
   refused('C16', 'a temperature', (body) => putIn('reasoning', { effort: 'low' })({ ...body, temperature: 0.5 })),

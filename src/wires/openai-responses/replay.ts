@@ -16,7 +16,7 @@ import {
   assistantText,
   groupedCalls,
   soundArguments,
-  writtenCall,
+  writeCall,
   type ReplyScope,
   type WrittenCall,
   type WrittenReply,
@@ -75,7 +75,7 @@ function callsByItem(reply: Reply, scope: ReplyScope): Map<number, { call: Writt
     const first = parts[0]
     const item = reply.native[first?.from ?? -1]
     if (!first || first.from === undefined || !isObject(item)) continue
-    const call = writtenCall(parts, scope.id(first.callId), item)
+    const call = writeCall(parts, scope.id(first.callId), item)
     calls.set(first.from, { call, ...(first.malformed !== undefined && { malformed: first.malformed }) })
   }
   return calls
@@ -90,7 +90,7 @@ function planItem(
   scope: ReplyScope,
 ): Planned {
   const type = typeOf(item)
-  const tidy = cleaned(item, scope.target.provider)
+  const tidy = removeReplyFields(item, scope.target.provider)
   const clean = cleanJson(tidy, at, scope.notes)
   if (type === 'reasoning') return planReasoning(clean, item, from, reply, scope)
   if (type === 'compaction') {
@@ -318,7 +318,7 @@ function withCallerOf(item: Item, call: WrittenCall): WrittenCall {
 const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments', 'item_id', 'output_index'])
 
 /** The item without reply-only fields. xAI refuses a null key; OpenAI's own tools have some that are required. */
-function cleaned(item: Item, provider: string): Item {
+function removeReplyFields(item: Item, provider: string): Item {
   const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
   const entries = Object.entries(withoutClientFields(item, provider)).filter(
     ([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null),

@@ -66,7 +66,7 @@ export function chainedCalls(reply: Reply): WrittenCall[] {
     const id = parts[0]?.alias
     if (!id) return []
     const item = reply.native[parts[0]?.from ?? -1]
-    return [writtenCall(parts, id, isObject(item) ? item : {})]
+    return [writeCall(parts, id, isObject(item) ? item : {})]
   })
 }
 
@@ -82,7 +82,7 @@ export function groupedCalls(reply: Reply): ToolCallPart[][] {
   return groups
 }
 
-export function writtenCall(parts: readonly ToolCallPart[], id: string, item: Item): WrittenCall {
+export function writeCall(parts: readonly ToolCallPart[], id: string, item: Item): WrittenCall {
   const caller = item.caller
   const { kind } = marksOf(item)
   return {

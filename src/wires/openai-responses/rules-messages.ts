@@ -69,7 +69,7 @@ export const itemFields: Check = ({ items }) =>
 const assistantParts = ['output_text', 'refusal']
 const inputParts = ['input_text', 'input_image', 'input_file', 'scoped_content', 'input_audio']
 
-/** R15: the assistant has output parts, everyone else input parts. */
+/** R15: assistant messages have output parts, all others input parts. */
 export const contentParts: Check = ({ items }) =>
   items.flatMap((item, i) => {
     if (typeOf(item) !== 'message') return outputParts(item, i)

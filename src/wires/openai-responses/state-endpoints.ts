@@ -176,7 +176,7 @@ function compactionItem(incoming: Incoming, items: readonly JsonObject[], stands
 }
 
 /** What is left when everything before the newest complete compaction is ignored. */
-export function pruned(items: readonly JsonObject[]): JsonObject[] {
+export function prune(items: readonly JsonObject[]): JsonObject[] {
   const last = items.findLastIndex((item) => sealedIn(item)?.standsForAll === true)
   return items.slice(Math.max(last, 0))
 }

@@ -15,7 +15,7 @@ import {
   handleConversation,
   handleResponse,
   type MadeCompaction,
-  pruned,
+  prune,
   readableItems,
   requestedCompaction,
 } from './state-endpoints.ts'
@@ -90,13 +90,13 @@ function open(stores: Stores, incoming: Incoming): Opened {
     body: whole,
     see() {
       for (const item of ownItems(body)) checkSeal(item, incoming)
-      const left = pruned(items)
+      const left = prune(items)
       const made = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...whole, input: left })
       const view = { ...whole, input: made?.items ?? left }
       return {
         view,
         readable: { ...view, input: readableItems(view.input) },
-        finish: (reply) => finished(reply, incoming, made, conversation !== undefined),
+        finish: (reply) => finishReply(reply, incoming, made, conversation !== undefined),
         commit: (reply) => commit(stores, incoming, { input: items, whole: reply }, conversation),
       }
     },
@@ -106,14 +106,14 @@ function open(stores: Stores, incoming: Incoming): Opened {
   }
 }
 
-function finished(
+function finishReply(
   reply: JsonObject,
   incoming: Incoming,
   made: MadeCompaction | undefined,
   inConversation: boolean,
 ): JsonObject {
   const { body } = incoming
-  const written = made?.alone ? [] : objectsIn(reply.output).map((item) => sealed(item, incoming))
+  const written = made?.alone ? [] : objectsIn(reply.output).map((item) => sealItem(item, incoming))
   return {
     ...reply,
     ...requestFields(body),
@@ -234,7 +234,7 @@ function checkSeal(item: JsonObject, incoming: Incoming): void {
   })
 }
 
-function sealed(item: JsonObject, { owner, model }: Incoming): JsonObject {
+function sealItem(item: JsonObject, { owner, model }: Incoming): JsonObject {
   if (item.type !== 'reasoning') return item
   const text = objectsIn(item.summary)
     .map((part) => textIn(part.text))

@@ -53,7 +53,7 @@ function isSpecific(item: Item): boolean {
 }
 
 function read(json: Json): Transcript {
-  const { items, path, body } = unwrapped(json)
+  const { items, path, body } = unwrap(json)
   for (const [index, item] of items.entries()) {
     if (!isObject(item)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
   }
@@ -76,7 +76,7 @@ function read(json: Json): Transcript {
   }
 }
 
-function unwrapped(json: Json): { items: Json[]; path: string; body: JsonObject } {
+function unwrap(json: Json): { items: Json[]; path: string; body: JsonObject } {
   if (Array.isArray(json)) return { items: json, path: '$', body: {} }
   if (typeof json === 'string') return { items: [userItem(json)], path: '$', body: {} }
   if (!isObject(json)) throw unreadable(protocolId, '$', 'a list of items, or an object with "input"')
@@ -269,7 +269,7 @@ export function writeItems(run: readonly Message[], all: readonly Message[]): It
     }
     let stop = at + 1
     while (stop < end && !isNative(all[stop] as Message)) stop++
-    items.push(...encoded(all.slice(0, stop), at))
+    items.push(...encodeItems(all.slice(0, stop), at))
     at = stop
   }
   return items
@@ -289,7 +289,7 @@ function hasOwnForm({ from, kind, namespace }: ToolCallPart, native: readonly Js
 }
 
 /** The items of the messages from `covers` on, with the call ids assigned by the earlier ones. */
-function encoded(messages: Message[], covers: number): Item[] {
+function encodeItems(messages: Message[], covers: number): Item[] {
   const { capabilities } = openaiResponses
   const { body } = openaiResponses.encode(
     { system: [], messages, tools: [], cacheAfter: [], state: { kind: 'response-chain', id: '', covers } },

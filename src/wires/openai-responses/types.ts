@@ -154,10 +154,10 @@ export function answeredKey(item: Item): string | undefined {
 
 /** `gpt-5` and `gpt-5-2025-08-07` are the same model: a reply names the dated one. */
 export function sameModel(a: string, b: string): boolean {
-  return a !== '' && undated(a) === undated(b)
+  return a !== '' && withoutDate(a) === withoutDate(b)
 }
 
-function undated(model: string): string {
+function withoutDate(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
 }
 

@@ -43,13 +43,13 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     end() {
       const events = [...begin(state), ...parts.end(), ...closeMessage(state)]
-      const response = finished(state)
+      const response = finishedResponse(state)
       const status = stringIn(response, 'status') ?? ''
       return [...events, event(state, terminalTypes.get(status) ?? 'response.completed', { response })]
     },
     fail: (issue) => [
       ...begin(state),
-      event(state, 'response.failed', { response: { ...finished(state), ...failedWith(issue) } }),
+      event(state, 'response.failed', { response: { ...finishedResponse(state), ...failedWith(issue) } }),
     ],
   }
 }
@@ -85,7 +85,7 @@ function closePart(state: Writing, part: Part): Json[] {
   if (!item) return []
   const output_index = state.output.push(item) - 1
   const out: Json[] = []
-  if (isGrowing(part)) out.push(...grown(state, part, item, output_index))
+  if (isGrowing(part)) out.push(...endGrowing(state, part, item, output_index))
   else {
     out.push(event(state, 'response.output_item.added', { output_index, item: announced(item) }))
     if (typeOf(item) === 'custom_tool_call') out.push(...wholeInput(state, item, output_index))
@@ -93,7 +93,7 @@ function closePart(state: Writing, part: Part): Json[] {
   return [...out, event(state, 'response.output_item.done', { output_index, item })]
 }
 
-function finished({ profile, fold, output }: Writing): JsonObject {
+function finishedResponse({ profile, fold, output }: Writing): JsonObject {
   const { reply, usage = noUsage } = fold.result()
   const body = whole({ ...reply, native: [], parts: [] }, { ...profile, usage })
   const status = statusBy(body, reply.parts, profile.createdAt)
@@ -110,7 +110,7 @@ function statusBy(body: Json, written: readonly Part[], createdAt: number): Json
 function begin(state: Writing): Json[] {
   if (state.sequence > 0) return []
   const blank = { status: 'in_progress', completed_at: null, incomplete_details: null, usage: null }
-  const response = { ...finished(state), ...blank, error: null, output: [] }
+  const response = { ...finishedResponse(state), ...blank, error: null, output: [] }
   return [event(state, 'response.created', { response }), event(state, 'response.in_progress', { response })]
 }
 
@@ -175,7 +175,7 @@ function placeOf(state: Writing, part: Part): JsonObject {
 }
 
 /** The ends of what arrived in pieces. */
-function grown(state: Writing, part: Part, item: Item, index: number): Json[] {
+function endGrowing(state: Writing, part: Part, item: Item, index: number): Json[] {
   const place = { item_id: stringIn(item, 'id') ?? '', output_index: index }
   if (part.type === 'tool-call') {
     const text = stringIn(item, 'arguments') ?? ''

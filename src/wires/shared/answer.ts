@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { AnswerSupport, Target } from '../wire.ts'
 import { answerDialects, type AnswerDialect } from '../tool-schema/dialect.ts'
 import { fitAnswer } from '../tool-schema/fit.ts'
-import { wantsWrapping, wrapped } from '../tool-schema/root.ts'
+import { wantsWrapping, wrapSchema } from '../tool-schema/root.ts'
 import { listIn } from './json-fields.ts'
 
 export interface AnswerRequest {
@@ -42,7 +42,7 @@ export function answerInWords(target: Target, hasTools: boolean): { text: string
   const support = answerSupport(target, hasTools && target.capabilities.tools)
   if (!answerSchema || support === 'schema') return undefined
   // JSON that a provider guarantees is an object.
-  const schema = support === 'json' && wantsWrapping(answerSchema) ? wrapped(answerSchema) : answerSchema
+  const schema = support === 'json' && wantsWrapping(answerSchema) ? wrapSchema(answerSchema) : answerSchema
   const lead = 'Write your final answer as JSON that fits the following JSON Schema, with no other text around it:'
   const what = 'schema of the answer to words in the system prompt'
   const why =

@@ -4,7 +4,7 @@
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part, ServerToolPart, ToolCallPart, ToolResultPart } from '../../core/message.ts'
-import { endPart, startedCall, startPart, type Decoding } from './decoding.ts'
+import { endPart, newCallPart, startPart, type Decoding } from './decoding.ts'
 
 export interface BlockReader<Block> {
   /** What can be shown of it, if anything. */
@@ -56,7 +56,7 @@ export function startBlock<Block>(state: BlockStream<Block>, at: number, block: 
   }
   const call = dialect.call(block)
   if (call) state.calls++
-  const part = call ? startedCall(state, call.id, call.name) : (dialect.firstPart ?? dialect.part)(block)
+  const part = call ? newCallPart(state, call.id, call.name) : (dialect.firstPart ?? dialect.part)(block)
   open.set(at, { reader, index: startPart(state, part), part })
 }
 

@@ -85,7 +85,7 @@ export function bodyBytes(body: JsonObject, messages: readonly object[] = []): U
     } else text += JSON.stringify(value)
   }
   add(text === '' ? '{}' : `${text}}`, draft)
-  const { bytes, written } = joined(draft)
+  const { bytes, written } = joinParts(draft)
   for (const message of keys) lastWritten.set(message, written)
   return bytes
 }
@@ -129,7 +129,7 @@ function addList(pieces: readonly CachedElement[], draft: Draft): void {
     for (let next = cached && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
       add(',', draft)
       const shift = draft.size - start
-      texts = texts.concat(next.written.texts.map((text) => moved(text, shift)))
+      texts = texts.concat(next.written.texts.map((text) => shiftText(text, shift)))
       addCached(next.written, draft)
       span = pieces.slice(at, at + span.length + next.pieces.length)
     }
@@ -138,7 +138,7 @@ function addList(pieces: readonly CachedElement[], draft: Draft): void {
   }
 }
 
-function moved({ text, start, end }: PlacedText, by: number): PlacedText {
+function shiftText({ text, start, end }: PlacedText, by: number): PlacedText {
   return { text, start: start + by, end: end + by }
 }
 
@@ -280,7 +280,7 @@ function endOfNew(pieces: readonly CachedElement[], start: number): number {
 /** This many elements at the end are in short spans: cache marks move and elements are added there. */
 const tail = 16
 
-function joined({ parts, starts, size, spans }: Draft): { bytes: Buffer<ArrayBuffer>; written: Written[] } {
+function joinParts({ parts, starts, size, spans }: Draft): { bytes: Buffer<ArrayBuffer>; written: Written[] } {
   const body = Buffer.allocUnsafeSlow(size)
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i] as string | Copy

@@ -3,7 +3,7 @@
 
 import type { Message } from '../../core/message.ts'
 
-/** What was derived can be taken back, from the message at an index on. */
+/** Forgets everything that was derived from the message at an index and later ones. */
 interface Undoable {
   backTo(index: number): void
 }

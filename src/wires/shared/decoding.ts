@@ -6,7 +6,7 @@ import type { Note } from '../../core/context.ts'
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Part, Stop, ToolCallPart } from '../../core/message.ts'
+import type { Origin, Part, Stop, StopReason, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { textIn } from './json-fields.ts'
@@ -119,7 +119,7 @@ export function endReply(state: Decoding, { stop, failure, native, usage, notes 
 }
 
 /** A call that starts, with our id and our name of the tool. */
-export function startedCall(state: Decoding, id: Json | undefined, name: Json | undefined): ToolCallPart {
+export function newCallPart(state: Decoding, id: Json | undefined, name: Json | undefined): ToolCallPart {
   const alias = typeof id === 'string' && id !== '' ? id : undefined
   return {
     type: 'tool-call',
@@ -168,6 +168,12 @@ export function readArguments(text: string): { input: JsonObject; malformed?: st
 export interface Outcome {
   stop: Stop
   failure?: Failure
+}
+
+/** A reply that ended normally: hosts report a plain stop with calls, and calls without any, so the content decides. */
+export function stopByContent(reason: StopReason, raw: string, hasCalls: boolean): Stop {
+  const isNormal = reason === 'done' || reason === 'tool-calls'
+  return { reason: isNormal ? (hasCalls ? 'tool-calls' : 'done') : reason, raw }
 }
 
 /** Of an interrupted reply; without a cause the stream just ended. */

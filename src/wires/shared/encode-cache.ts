@@ -46,7 +46,7 @@ interface Dependency {
 
 const none: never[] = []
 
-/** `how` names the way of encoding, and all its dependencies besides the target. */
+/** `how` identifies the encoder, and everything else that its output depends on besides the target. */
 export function encodeCache<L extends Lookups>(
   context: Context,
   { provider, model, quirks, capabilities }: Target,

@@ -1,4 +1,4 @@
-// Letters derived from a seed: reproducible ids for a server.
+// Ids of a server, derived from a seed so that they are reproducible.
 
 import { createHash } from 'node:crypto'
 
@@ -9,4 +9,9 @@ export function lettersFrom(seed: string, length: number): string {
   let text = ''
   for (let i = 0; i < length; i++) text += letters[(bytes[i] ?? 0) % letters.length]
   return text
+}
+
+/** A prefix and hexadecimal digits. */
+export function digestId(prefix: string, seed: string, length: number): string {
+  return prefix + createHash('sha512').update(seed).digest('hex').slice(0, length)
 }

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import type { ToolCallPart } from '../../core/message.ts'
-import type { GatheredCall } from './call-fragments.ts'
+import type { CallFragments, GatheredCall } from './call-fragments.ts'
 import { endPart, growPart, startPart, toolName, type Decoding, readArguments } from './decoding.ts'
 
 interface OpenCall {
@@ -28,8 +28,23 @@ export function callHead(state: Decoding, call: GatheredCall, callId: string): O
   return { type: 'tool-call', callId, ...alias, name: toolName(state, call.name) }
 }
 
+/**
+ * All calls in the order of their parts, by which each is found again when it is sent back: a name may arrive late, or
+ * never.
+ */
+export function callsInOrder({ opened }: Pick<OpenCalls, 'opened'>, fragments: CallFragments): GatheredCall[] {
+  return [...new Set([...opened.keys(), ...fragments.calls()])]
+}
+
+/** Ends these calls; the `native` ones are in the native message. */
+export function endCalls(state: OpenCalls, calls: readonly GatheredCall[], native: readonly GatheredCall[]): void {
+  for (const call of calls) {
+    endCall(state, call, native.includes(call), state.opened.get(call) ?? openCall(state, call))
+  }
+}
+
 /** Ends a call; `isNative`: it is in the native message. */
-export function endCall(state: OpenCalls, call: GatheredCall, isNative: boolean, open: OpenCall): void {
+function endCall(state: OpenCalls, call: GatheredCall, isNative: boolean, open: OpenCall): void {
   const input = call.object ? { input: call.object } : readArguments(call.pieces.join(''))
   endPart(state, open.index, { ...callHead(state, call, open.callId), ...input, ...(isNative && { from: 0 }) })
 }

@@ -12,7 +12,8 @@ export function nearestEffort(requested: Effort, supported: readonly Effort[]): 
 }
 
 /** `extra` over the body: objects are merged, everything else is replaced. */
-export function mergeExtra(body: JsonObject, extra: JsonObject): JsonObject {
+export function mergeExtra(body: JsonObject, extra: JsonObject | undefined): JsonObject {
+  if (!extra) return body
   const merged: JsonObject = { ...body }
   for (const [key, value] of Object.entries(extra)) {
     const old = merged[key]

@@ -47,7 +47,7 @@ export interface Form {
 }
 
 /** What is the same for every message of a request. */
-export interface Writing {
+export interface Encoding {
   form: Form
   target: Target
   names: NameMap
@@ -62,7 +62,7 @@ export interface Writing {
   cached: Cached
 }
 
-export function writingFor(form: Form, context: Context, target: Target, keepThoughts: boolean): Writing {
+export function createEncoding(form: Form, context: Context, target: Target, keepThoughts: boolean): Encoding {
   const notes: Note[] = []
   const names = mapNames(context, form.names.pattern, form.names.length, notes)
   const replayed = (reply: Reply) => isReplayable(reply, form.id, target)
@@ -117,17 +117,17 @@ function callsIn(
   return calls.values
 }
 
-export function isReplayed(reply: Reply, { form, target }: Writing): boolean {
+export function isReplayed(reply: Reply, { form, target }: Encoding): boolean {
   return isReplayable(reply, form.id, target)
 }
 
 /** The original call, unless its id is taken, its tool is renamed, or its arguments are not an object. */
-export function patchedCall(
+export function patchCall(
   call: JsonObject,
   part: ToolCallPart,
   wire: { id: string | undefined; arguments: 'args' | 'arguments' },
   at: string,
-  { names, notes }: Writing,
+  { names, notes }: Encoding,
 ): JsonObject {
   const name = names.toWire(part.name)
   const change = (what: string, why: string) => notes.push({ kind: 'changed', what, why, at })
@@ -148,28 +148,28 @@ export function patchedCall(
   return Object.keys(patch).length > 0 ? { ...call, ...patch } : call
 }
 
-export function noteReasoning(reply: Reply, at: string, { keepThoughts, notes }: Writing): void {
+export function noteReasoning(reply: Reply, at: string, { keepThoughts, notes }: Encoding): void {
   if (keepThoughts || !reply.parts.some((part) => part.type === 'reasoning')) return
   notes.push({ kind: 'dropped', what: 'reasoning', why: 'it is valid only for the provider that made it', at })
 }
 
 /** The parts of a reply; its calls and thoughts are written by each wire itself. */
-export function replyPieces(part: Part, at: string, write: Writing): JsonObject[] {
-  const { notes } = write
+export function replyPieces(part: Part, at: string, encoding: Encoding): JsonObject[] {
+  const { notes } = encoding
   switch (part.type) {
     case 'text':
-      return textPieces(part.text, at, write)
+      return textPieces(part.text, at, encoding)
     case 'refusal':
       notes.push({ kind: 'changed', what: 'refusal to text', why: 'the wire has no refusals', at })
-      return textPieces(part.text, at, write)
+      return textPieces(part.text, at, encoding)
     case 'media':
-      return [mediaPiece(part, at, write)]
+      return [mediaPiece(part, at, encoding)]
     case 'server-tool':
-      return serverToolPieces(part, at, write)
+      return serverToolPieces(part, at, encoding)
     case 'compaction':
-      return summaryPieces(part, at, write)
+      return summaryPieces(part, at, encoding)
     case 'opaque':
-      return ownPieces(part, at, write)
+      return ownPieces(part, at, encoding)
     case 'tool-result':
       notes.push({ kind: 'dropped', what: 'tool result inside a reply', why: 'a reply has no results', at })
       return []
@@ -179,7 +179,7 @@ export function replyPieces(part: Part, at: string, write: Writing): JsonObject[
 }
 
 /** The arguments of a call, which must be an object. */
-export function callInput(part: ToolCallPart, at: string, { notes }: Writing): Json {
+export function callInput(part: ToolCallPart, at: string, { notes }: Encoding): Json {
   const input: Json = cleanJson(part.input, at, notes)
   if (part.malformed === undefined && isObject(input)) return input
   const what = `the arguments of a call of ${part.name}`
@@ -187,56 +187,56 @@ export function callInput(part: ToolCallPart, at: string, { notes }: Writing): J
   return malformedInput(cleanText(part.malformed ?? JSON.stringify(input), at, notes))
 }
 
-function serverToolPieces(part: ServerToolPart, at: string, write: Writing): JsonObject[] {
+function serverToolPieces(part: ServerToolPart, at: string, encoding: Encoding): JsonObject[] {
   const text = serverToolText(part)
   if (text === undefined) {
     const what = `call of ${part.name}`
-    write.notes.push({ kind: 'dropped', what, why: 'it has no input or output', at })
+    encoding.notes.push({ kind: 'dropped', what, why: 'it has no input or output', at })
     return []
   }
   const what = `call of ${part.name} to text`
-  write.notes.push({ kind: 'changed', what, why: 'its provider ran it elsewhere', at })
-  return textPieces(text, at, write)
+  encoding.notes.push({ kind: 'changed', what, why: 'its provider ran it elsewhere', at })
+  return textPieces(text, at, encoding)
 }
 
-export function userPieces(message: UserMessage, at: string, write: Writing): JsonObject[] {
+export function userPieces(message: UserMessage, at: string, encoding: Encoding): JsonObject[] {
   return message.parts.flatMap((part): JsonObject[] => {
     switch (part.type) {
       case 'text':
-        return textPieces(part.text, at, write)
+        return textPieces(part.text, at, encoding)
       case 'media':
-        return [mediaPiece(part, at, write)]
+        return [mediaPiece(part, at, encoding)]
       case 'compaction':
-        return summaryPieces(part, at, write)
+        return summaryPieces(part, at, encoding)
       default:
-        return ownPieces(part, at, write)
+        return ownPieces(part, at, encoding)
     }
   })
 }
 
-export function systemPieces(message: SystemMessage, at: string, write: Writing): JsonObject[] {
+export function systemPieces(message: SystemMessage, at: string, encoding: Encoding): JsonObject[] {
   const text = message.parts.map((part) => part.text).join('\n')
   if (text === '') return []
   const why = 'a system message cannot be inside the history'
-  write.notes.push({ kind: 'changed', what: 'system message to user text', why, at, rule: write.form.midSystem })
-  return textPieces(`${systemLabel}\n${text}`, at, write)
+  encoding.notes.push({ kind: 'changed', what: 'system message to user text', why, at, rule: encoding.form.midSystem })
+  return textPieces(`${systemLabel}\n${text}`, at, encoding)
 }
 
 /** These wires refuse empty text; some also refuse blanks. */
-export function textPieces(text: string, at: string, { form, notes }: Writing): JsonObject[] {
+export function textPieces(text: string, at: string, { form, notes }: Encoding): JsonObject[] {
   if (text === '') return []
   if (form.blanks === undefined || !isBlank(text)) return [form.text(cleanText(text, at, notes))]
   notes.push({ kind: 'dropped', what: 'blank text', why: 'the wire refuses it', at, rule: form.blanks })
   return []
 }
 
-function summaryPieces(part: CompactionPart, at: string, write: Writing): JsonObject[] {
-  if (part.text !== undefined) return textPieces(`${summaryLabel}\n${part.text}`, at, write)
-  write.notes.push({ kind: 'dropped', what: 'summary without words', why: 'only its own provider can read it', at })
+function summaryPieces(part: CompactionPart, at: string, encoding: Encoding): JsonObject[] {
+  if (part.text !== undefined) return textPieces(`${summaryLabel}\n${part.text}`, at, encoding)
+  encoding.notes.push({ kind: 'dropped', what: 'summary without words', why: 'only its own provider can read it', at })
   return []
 }
 
-function ownPieces(part: OpaquePart, at: string, { form, notes }: Writing): JsonObject[] {
+function ownPieces(part: OpaquePart, at: string, { form, notes }: Encoding): JsonObject[] {
   const piece = form.own(part)
   if (piece) return [piece]
   notes.push({ kind: 'dropped', what: part.kind, why: 'the wire has no field for it', at })
@@ -244,7 +244,7 @@ function ownPieces(part: OpaquePart, at: string, { form, notes }: Writing): Json
 }
 
 /** Media, or a line of text in place of what cannot be sent. */
-function mediaPiece(part: MediaPart, at: string, { form, target, notes }: Writing): JsonObject {
+function mediaPiece(part: MediaPart, at: string, { form, target, notes }: Encoding): JsonObject {
   const written = acceptsMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
   if (written) return written
   const why = part.data.kind === 'file' ? 'the file is stored at another provider' : 'the model does not support it'
@@ -273,16 +273,16 @@ export interface ResultPieces {
   after: JsonObject[]
 }
 
-export function resultPieces(part: ToolResultPart, at: string, write: Writing): ResultPieces {
-  const { form, target, notes } = write
+export function resultPieces(part: ToolResultPart, at: string, encoding: Encoding): ResultPieces {
+  const { form, target, notes } = encoding
   const inside: JsonObject[] = []
   const after: JsonObject[] = []
   for (const output of part.output) {
     if (output.type === 'text') {
-      inside.push(...textPieces(output.text, at, write))
+      inside.push(...textPieces(output.text, at, encoding))
       continue
     }
-    const written = mediaPiece(output, at, write)
+    const written = mediaPiece(output, at, encoding)
     if (isText(written) || acceptsMedia(target.capabilities.resultMedia, output.mediaType)) {
       inside.push(written)
       continue

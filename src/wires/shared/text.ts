@@ -1,12 +1,17 @@
 // Text that every wire can carry. A lone half of a surrogate pair is not valid UTF-8, and NUL is refused by several
 // providers; one such character would otherwise make every later request of the conversation fail.
 
-import type { Note } from '../../core/context.ts'
+import type { Context, Note } from '../../core/context.ts'
 
 export function cleanText(text: string, at: string, notes: Note[]): string {
   if (isClean(text)) return text
   notes.push({ kind: 'changed', what: 'unsendable characters to U+FFFD', why: 'not valid Unicode text', at })
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** The texts of the system prompt, without empty ones. */
+export function systemTexts({ system }: Context, notes: Note[]): string[] {
+  return system.map((part) => cleanText(part.text, 'system', notes)).filter((text) => text !== '')
 }
 
 export function isClean(text: string): boolean {

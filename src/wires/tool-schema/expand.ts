@@ -61,7 +61,7 @@ function outlineOf(target: Json): JsonObject {
 }
 
 /** The schema with its `allOf` merged in. */
-export function merged(original: JsonObject, work: Work, at: Place): Expanded {
+export function mergeAllOf(original: JsonObject, work: Work, at: Place): Expanded {
   let schema = original
   let place = at
   while (Array.isArray(schema.allOf)) {
@@ -85,7 +85,7 @@ export function merged(original: JsonObject, work: Work, at: Place): Expanded {
 export function objectsOf(members: readonly Json[], work: Work, place: Place): JsonObject[] {
   return members.filter(isObject).map((member) => {
     const open = expand(repair(member).schema, work, place)
-    let { schema } = merged(open.schema, work, open.place)
+    let { schema } = mergeAllOf(open.schema, work, open.place)
     for (const key of ['oneOf', 'anyOf'] as const) {
       const inner = schema[key]
       if (Array.isArray(inner)) schema = flattenChoice(schema, key, objectsOf(inner, work, open.place))

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { reads, type SchemaDialect } from './dialect.ts'
-import { expand, merged, objectsOf } from './expand.ts'
+import { expand, mergeAllOf, objectsOf } from './expand.ts'
 import { flattenChoice, sentence } from './merge.ts'
 import { schemaKeywords, schemaLists, schemaMaps } from './meta-schema.ts'
 import { definitionOf, kindOf, neverEnds, targetOf } from './root.ts'
@@ -42,7 +42,7 @@ export function fitNode(original: Json, work: Work, at: Place): JsonObject | boo
   const reference = allowedRef(fixed.schema, work)
   if (reference) return reference
   const whole = expand(fixed.schema, work, at)
-  const flat = reads(dialect, 'allOf') ? whole : merged(whole.schema, work, whole.place)
+  const flat = reads(dialect, 'allOf') ? whole : mergeAllOf(whole.schema, work, whole.place)
   const schema = typedChoices(flat.schema, work, flat.place)
   return withType(keywords(schema, work, flat.place, fixed.sentences), work)
 }

@@ -4,10 +4,10 @@
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { reads, type SchemaDialect } from './dialect.ts'
-import { expand, merged, objectsOf } from './expand.ts'
+import { expand, mergeAllOf, objectsOf } from './expand.ts'
 import { fitNode, type Work } from './fit-node.ts'
 import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
-import { definitionOf, noArguments, wantsWrapping, wrapped, wrapper } from './root.ts'
+import { definitionOf, noArguments, wantsWrapping, wrapSchema, wrapper } from './root.ts'
 import { objectIn, listIn } from '../shared/json-fields.ts'
 
 export interface FittedTool {
@@ -83,7 +83,7 @@ function fitAnew(original: JsonObject, dialect: SchemaDialect): Fitted {
 function rootOf(original: JsonObject, work: Work): JsonObject {
   if (wantsWrapping(original)) {
     work.changes.add(`a value that is not an object as the property "${wrapper}"`)
-    return wrapped(original)
+    return wrapSchema(original)
   }
   const place = { path: '', open: new Map<string, string>(), depth: 0 }
   let { schema } = expand(original, work, place)
@@ -93,7 +93,7 @@ function rootOf(original: JsonObject, work: Work): JsonObject {
     work.changes.add('type: object')
   }
   if (dialect.rootUnions) return schema
-  if (Array.isArray(schema.allOf)) schema = merged(schema, work, place).schema
+  if (Array.isArray(schema.allOf)) schema = mergeAllOf(schema, work, place).schema
   for (const key of ['oneOf', 'anyOf'] as const) {
     const members = schema[key]
     if (!Array.isArray(members)) continue

@@ -10,7 +10,7 @@ export type Draft = '7' | '2020-12'
 /** What is wrong with it, or undefined. */
 export function schemaComplaint(schema: Json, draft: Draft): string | undefined {
   if (typeof schema === 'boolean') return undefined
-  if (!isObject(schema)) return `${written(schema)} is not of type 'object', 'boolean'`
+  if (!isObject(schema)) return `${pythonText(schema)} is not of type 'object', 'boolean'`
   for (const [keyword, value] of Object.entries(schema)) {
     const complaint = value === undefined ? undefined : keywordComplaint(keyword, value, draft)
     if (complaint !== undefined) return complaint
@@ -75,7 +75,7 @@ export function valueComplaint(keyword: string, value: Json): string | undefined
   if (numbers.has(keyword)) return typeof value === 'number' ? undefined : notOfType(value, 'number')
   if (counts.has(keyword)) {
     if (!Number.isInteger(value)) return notOfType(value, 'integer')
-    return Number(value) < 0 ? `${written(value)} is less than the minimum of 0` : undefined
+    return Number(value) < 0 ? `${pythonText(value)} is less than the minimum of 0` : undefined
   }
   if (strings.has(keyword)) return typeof value === 'string' ? undefined : notOfType(value, 'string')
   if (keyword === 'uniqueItems') return typeof value === 'boolean' ? undefined : notOfType(value, 'boolean')
@@ -100,28 +100,28 @@ function stringListComplaint(value: Json): string | undefined {
   if (!Array.isArray(value)) return notOfType(value, 'array')
   const odd = value.find((item) => typeof item !== 'string')
   if (odd !== undefined) return notOfType(odd, 'string')
-  return new Set(value).size === value.length ? undefined : `${written(value)} has non-unique elements`
+  return new Set(value).size === value.length ? undefined : `${pythonText(value)} has non-unique elements`
 }
 
 function typeComplaint(value: Json): string | undefined {
   const list = Array.isArray(value) ? value : [value]
   const known = list.every((item) => typeof item === 'string' && types.has(item))
-  return known && list.length > 0 ? undefined : `${written(value)} is not valid under any of the given schemas`
+  return known && list.length > 0 ? undefined : `${pythonText(value)} is not valid under any of the given schemas`
 }
 
 function notOfType(value: Json, type: string): string {
-  return `${written(value)} is not of type '${type}'`
+  return `${pythonText(value)} is not of type '${type}'`
 }
 
 /** A value as Python prints it. */
-function written(value: Json): string {
+function pythonText(value: Json): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'string') return `'${value}'`
-  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`
+  if (Array.isArray(value)) return `[${value.map(pythonText).join(', ')}]`
   if (isObject(value)) {
     return `{${Object.entries(value)
-      .map(([key, item]) => `'${key}': ${written(item ?? null)}`)
+      .map(([key, item]) => `'${key}': ${pythonText(item ?? null)}`)
       .join(', ')}}`
   }
   return String(value)

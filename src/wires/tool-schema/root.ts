@@ -30,7 +30,7 @@ export function wantsWrapping(schema: JsonObject): boolean {
 }
 
 /** An object schema with the schema as its one property. Definitions stay at the top, where references point to. */
-export function wrapped(schema: JsonObject): JsonObject {
+export function wrapSchema(schema: JsonObject): JsonObject {
   const { $schema, $defs, definitions, ...inner } = schema
   return {
     ...($schema !== undefined && { $schema }),
@@ -95,7 +95,7 @@ export function kindOf(value: Json): string {
 export function targetOf(root: JsonObject, ref: string): Json | undefined {
   if (ref === '#' || ref === root.$id) return root
   if (ref.startsWith('#/')) return stepInto(root, ref.slice(2).split('/').map(unescape))
-  return ref.startsWith('#') ? anchored(root, ref.slice(1)) : undefined
+  return ref.startsWith('#') ? findAnchor(root, ref.slice(1)) : undefined
 }
 
 function stepInto(root: JsonObject, steps: readonly string[]): Json | undefined {
@@ -116,7 +116,7 @@ function unescape(step: string): string {
   }
 }
 
-function anchored(value: Json | undefined, name: string): JsonObject | undefined {
+function findAnchor(value: Json | undefined, name: string): JsonObject | undefined {
   if (Array.isArray(value)) return first(value, name)
   if (!isObject(value)) return undefined
   return value.$anchor === name ? value : first(Object.values(value), name)
@@ -124,7 +124,7 @@ function anchored(value: Json | undefined, name: string): JsonObject | undefined
 
 function first(values: readonly (Json | undefined)[], name: string): JsonObject | undefined {
   for (const value of values) {
-    const found = anchored(value, name)
+    const found = findAnchor(value, name)
     if (found) return found
   }
   return undefined
@@ -138,18 +138,18 @@ export function definitionOf(ref: string): string | undefined {
 /** Whether following required parts leads from this reference back to itself. */
 export function neverEnds(root: JsonObject, ref: string): boolean {
   const seen = new Set<string>()
-  const waiting = needed(targetOf(root, ref))
+  const waiting = neededRefs(targetOf(root, ref))
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (next === ref) return true
     if (seen.has(next)) continue
     seen.add(next)
-    waiting.push(...needed(targetOf(root, next)))
+    waiting.push(...neededRefs(targetOf(root, next)))
   }
   return false
 }
 
 /** The references that every value of this schema needs. Each member of a choice counts, as it does for Gemini. */
-function needed(schema: Json | undefined): string[] {
+function neededRefs(schema: Json | undefined): string[] {
   if (!isObject(schema)) return []
   if (typeof schema.$ref === 'string') return [schema.$ref]
   const { properties, required, items, prefixItems, minItems, anyOf, oneOf, allOf } = schema
@@ -159,5 +159,5 @@ function needed(schema: Json | undefined): string[] {
   const inner: (Json | undefined)[] = [...choices, ...listIn(allOf)]
   if (isObject(properties)) for (const name of names) if (typeof name === 'string') inner.push(properties[name])
   if (typeof minItems === 'number' && minItems > 0) inner.push(items, ...listIn(prefixItems))
-  return inner.flatMap(needed)
+  return inner.flatMap(neededRefs)
 }

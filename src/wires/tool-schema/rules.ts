@@ -13,7 +13,7 @@ export function functionSchemaFault(schema: JsonObject): string | undefined {
   const complaint = schemaComplaint(schema, '2020-12')
   if (complaint !== undefined) return `${complaint}.`
   const bare = bareArray(schema, [])
-  if (bare) return `In context=${written(bare)}, array schema missing items.`
+  if (bare) return `In context=${pythonTuple(bare)}, array schema missing items.`
   return isObject(schema.properties) ? undefined : 'In context=(), object schema missing properties.'
 }
 
@@ -53,7 +53,7 @@ function bareArray(schema: Json | undefined, at: readonly string[]): readonly st
 
 function strictFault(schema: Json | undefined, at: readonly string[]): string | undefined {
   if (!isObject(schema)) return undefined
-  const context = `In context=${written(at)}, `
+  const context = `In context=${pythonTuple(at)}, `
   if (schema.type === 'object') {
     if (schema.additionalProperties !== false) {
       return `${context}'additionalProperties' is required to be supplied and to be false.`
@@ -89,7 +89,7 @@ function innerSchemas(schema: JsonObject): [string[], Json | undefined][] {
 }
 
 /** A tuple as Python prints it. */
-function written(steps: readonly string[]): string {
+function pythonTuple(steps: readonly string[]): string {
   const list = steps.map((step) => `'${step}'`).join(', ')
   return steps.length === 1 ? `(${list},)` : `(${list})`
 }
