@@ -160,12 +160,6 @@ function decompressed(response: IncomingMessage): Readable {
 
 /** How many pieces wait for their reader before no more are taken from the connection. */
 const mostWaiting = 16
-/**
- * Pieces that arrive faster than this are read together: each takes about as long to decode, store and pass on as many
- * small ones. Models are slower, so that theirs do not wait, and neither do the first ones of a reply.
- */
-const togetherMs = 2
-const firstPieces = 8
 
 /** Reads a stream like the reader of a web stream, without its queues and promises: what has arrived together at a time. */
 function bodyOf(stream: Readable): FetchedBody {
@@ -173,25 +167,13 @@ function bodyOf(stream: Readable): FetchedBody {
   let failure: { error: unknown } | undefined
   let ended = false
   let wake: (() => void) | undefined
-  let pieces = 0
-  let dueAt = 0
-  let timer: NodeJS.Timeout | undefined
   const woken = (): void => {
-    clearTimeout(timer)
-    timer = undefined
     wake?.()
     wake = undefined
   }
   stream.on('data', (piece: Uint8Array) => {
-    pieces++
-    if (waiting.push(piece) >= mostWaiting) {
-      stream.pause()
-      woken()
-    } else if (!timer) {
-      const early = pieces > firstPieces ? dueAt - performance.now() : 0
-      if (early <= 0) woken()
-      else timer = setTimeout(woken, early)
-    }
+    if (waiting.push(piece) >= mostWaiting) stream.pause()
+    woken()
   })
   stream.on('end', () => {
     ended = true
@@ -208,10 +190,9 @@ function bodyOf(stream: Readable): FetchedBody {
 
   async function read(): Promise<{ done: boolean; value?: Uint8Array }> {
     for (;;) {
-      const value = timer ? undefined : waiting.length > 1 ? Buffer.concat(waiting) : waiting[0]
+      const value = waiting.length > 1 ? Buffer.concat(waiting) : waiting[0]
       if (value) {
         waiting = []
-        dueAt = performance.now() + togetherMs
         if (stream.isPaused()) stream.resume()
         return { done: false, value }
       }
@@ -224,7 +205,6 @@ function bodyOf(stream: Readable): FetchedBody {
   async function cancel(): Promise<void> {
     ended = true
     waiting = []
-    clearTimeout(timer)
     stream.destroy()
   }
 

@@ -57,41 +57,6 @@ test('each piece of a compressed stream is returned when it arrives', async (t) 
   assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), 'second')
 })
 
-test('pieces that arrive in quick succession are read together, and none is lost', async (t) => {
-  const count = 400
-  const url = await serving(t, (_, response) => {
-    let sent = 0
-    const next = (): void => {
-      if (sent === count) return void response.end()
-      response.write(`<${sent++}>`)
-      setImmediate(next)
-    }
-    next()
-  })
-  const reader = (await fetchOverHttp(url, get)).body?.getReader()
-  let text = ''
-  let reads = 0
-  for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
-    text += Buffer.from(next.value).toString()
-    reads++
-  }
-  assert.equal(text, Array.from({ length: count }, (_, i) => `<${i}>`).join(''))
-  assert.ok(reads < count / 2, `${reads} reads`)
-})
-
-test('a piece that others follow at once is not held back until the end', async (t) => {
-  const { promise: read, resolve } = Promise.withResolvers<void>()
-  const url = await serving(t, (_, response) => {
-    for (let i = 0; i < 30; i++) setTimeout(() => response.write(`<${i}>`), i / 2)
-    void read.then(() => response.end())
-  })
-  const reader = (await fetchOverHttp(url, get)).body?.getReader()
-  let text = ''
-  while (!text.includes('<29>')) text += Buffer.from((await reader?.read())?.value ?? []).toString()
-  resolve()
-  assert.equal((await reader?.read())?.done, true)
-})
-
 test('a connection is used again, and a redirect is not followed', async (t) => {
   const ports = new Set<number | undefined>()
   const url = await serving(t, (request, response) => {
