@@ -1,11 +1,14 @@
 // Conversations of OpenAI's API: the conversations of the store under the ids of that API. Their items are the messages
 // of the current branch; a deleted one stays in the log, on another branch.
 
-import { SynapseError } from '../../core/error.ts'
+import { asFailure, SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
 import type { Message } from '../../core/message.ts'
-import type { Store } from '../../store/store.ts'
+import { holdLease } from '../../run/log/lease.ts'
+import { uuidv7 } from '../../store/ids.ts'
+import type { NewRecord } from '../../store/records.ts'
+import type { Store, Write } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
 import { listOf } from '../../wires/shared/item-pages.ts'
 import { objectsIn } from '../../wires/shared/json-fields.ts'
@@ -45,21 +48,64 @@ export async function atConversations(
   const { store } = form
   if (id === undefined) return created(form, owner, body)
   const conversation = await conversationOf(store, owner, id)
-  if (isItems && item !== undefined) {
-    return method === 'DELETE' ? withoutItem(form, conversation, item) : itemOf(form, conversation, item)
+  if (!isItems) {
+    const change = method === 'DELETE' ? { deleted: true } : { metadata: body.metadata ?? {} }
+    if (method !== 'GET') await oneByOne(conversation, () => updateData(store, conversation, change))
+    if (method === 'DELETE') return { id, object: 'conversation.deleted', deleted: true }
+    return shown(store, conversation)
   }
-  if (isItems && method === 'POST') return added(form, conversation, body)
-  if (isItems)
-    return pageFor(
-      (await itemsOf(form, conversation)).map(({ value }) => value),
-      query,
-    )
-  if (method === 'DELETE') {
-    await updateData(store, conversation, { deleted: true })
-    return { id, object: 'conversation.deleted', deleted: true }
+  if (method === 'POST') {
+    const messages = await messagesIn(form, body)
+    return writing(form, conversation, (write) => added(form, conversation, messages, write))
   }
-  if (method === 'POST') await updateData(store, conversation, { metadata: body.metadata ?? {} })
-  return shown(store, conversation)
+  if (item !== undefined && method === 'DELETE') {
+    await writing(form, conversation, (write, now) => withoutItem(form, now, item, write))
+    return shown(store, conversation)
+  }
+  const items = await itemsOf(form, conversation)
+  if (item !== undefined) return placeIn(items, item).value
+  return pageFor(
+    items.map(({ value }) => value),
+    query,
+  )
+}
+
+/** Writes items while nothing else writes to the conversation. `now`: the conversation as it is then. */
+async function writing<T>(
+  { store }: ConversationForm,
+  { owner, id }: Conversation,
+  write: (write: Write, now: Conversation) => Promise<T>,
+): Promise<T> {
+  return oneByOne({ id }, async () => {
+    const held = await holdLease(store, owner, id).catch((error: unknown) => {
+      throw asFailure(error).kind === 'conflict' ? conversationLocked() : error
+    })
+    try {
+      const now = await store.conversation(owner, id)
+      if (!now) throw unknownConversation(apiId(id))
+      return await write(held.write(), now)
+    } finally {
+      await held.release()
+    }
+  })
+}
+
+export function conversationLocked(): SynapseError {
+  const message = 'Another process is currently operating on this conversation. Please retry in a few seconds.'
+  return new SynapseError({ kind: 'conflict', code: 'conversation_locked', message })
+}
+
+/** The last change of each conversation. A client may delete several items at once. */
+const changes = new Map<string, Promise<unknown>>()
+
+async function oneByOne<T>({ id }: Pick<Conversation, 'id'>, change: () => Promise<T>): Promise<T> {
+  const own = (changes.get(id) ?? Promise.resolve()).then(change, change)
+  changes.set(id, own)
+  try {
+    return await own
+  } finally {
+    if (changes.get(id) === own) changes.delete(id)
+  }
 }
 
 /** Where a request with these messages continues, if it names a conversation. */
@@ -104,10 +150,10 @@ function hashOf(messages: readonly (Message | Entry)[], before: string = ''): st
 
 async function created(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
   const { store } = form
-  const items = objectsIn(body.items)
-  checkCount(items)
+  const messages = await messagesIn(form, body)
   const conversation = await store.createConversation(owner)
-  if (items.length > 0) await append(form, conversation, items)
+  const entries = messages.map((message) => ({ message }))
+  if (entries.length > 0) await store.appendAll(owner, conversation.id, entries)
   if (isObject(body.metadata)) await updateData(store, conversation, { metadata: body.metadata })
   return shown(store, conversation)
 }
@@ -118,13 +164,24 @@ async function conversationOf(store: Store, owner: string, id: string): Promise<
   const found = uuid === undefined ? undefined : await store.conversation(owner, uuid)
   const isDeleted = found && (await store.record(owner, kind, found.id))?.data['deleted'] === true
   if (found && !isDeleted) return found
-  throw new SynapseError({ kind: 'not-found', message: `Conversation with id '${id.slice(0, 100)}' not found.` })
+  throw unknownConversation(id)
+}
+
+function unknownConversation(id: string): SynapseError {
+  return new SynapseError({ kind: 'not-found', message: `Conversation with id '${id.slice(0, 100)}' not found.` })
 }
 
 async function updateData(store: Store, conversation: Conversation, data: JsonObject): Promise<void> {
-  const { owner, id } = conversation
-  const before = await storedData(store, conversation)
-  await store.putRecords([{ owner, kind, id, conversationId: id, data: { ...before, ...data } }])
+  await store.putRecords([await recordWith(store, conversation, () => data)])
+}
+
+async function recordWith(
+  store: Store,
+  { owner, id }: Conversation,
+  change: (before: JsonObject) => JsonObject,
+): Promise<NewRecord> {
+  const { data = {}, version = 0 } = (await store.record(owner, kind, id)) ?? {}
+  return { owner, kind, id, conversationId: id, data: { ...data, ...change(data) }, version }
 }
 
 async function storedData(store: Store, { owner, id }: Conversation): Promise<JsonObject> {
@@ -135,7 +192,11 @@ async function shown(store: Store, conversation: Conversation): Promise<Json> {
   const { id, createdAt } = conversation
   const { metadata = {} } = await storedData(store, conversation)
   const created_at = Math.floor(Date.parse(createdAt) / 1000)
-  return { id: `conv_${id.replaceAll('-', '')}`, object: 'conversation', created_at, metadata }
+  return { id: apiId(id), object: 'conversation', created_at, metadata }
+}
+
+function apiId(id: string): string {
+  return `conv_${id.replaceAll('-', '')}`
 }
 
 interface PlacedItem {
@@ -172,70 +233,76 @@ function itemsIn({ write }: TranscriptFormat, ...messages: Message[]): JsonObjec
   return (Array.isArray(written) ? written : []).filter(isObject)
 }
 
-async function itemOf(form: ConversationForm, conversation: Conversation, id: string): Promise<Json> {
-  return (await placeOf(form, conversation, id)).value
-}
-
-async function placeOf(form: ConversationForm, conversation: Conversation, id: string): Promise<PlacedItem> {
-  const found = (await itemsOf(form, conversation)).find(({ value }) => value.id === id)
+function placeIn(items: readonly PlacedItem[], id: string): PlacedItem {
+  const found = items.find(({ value }) => value.id === id)
   if (found) return found
   throw new SynapseError({ kind: 'not-found', message: `Item with id '${id.slice(0, 100)}' not found.` })
 }
 
-async function added(form: ConversationForm, conversation: Conversation, body: JsonObject): Promise<Json> {
+async function added(
+  form: ConversationForm,
+  conversation: Conversation,
+  messages: readonly Message[],
+  write: Write,
+): Promise<Json> {
+  const { store } = form
+  const { owner, id } = conversation
+  const entries = messages.map((message) => ({ message }))
+  const appended = entries.length === 0 ? [] : await store.appendAll(owner, id, entries, write)
+  const ids = new Set(appended.map((entry) => entry.id))
+  const head = appended.at(-1)?.id ?? null
+  const items = await itemsOf(form, { ...conversation, head })
+  return listOf(items.filter(({ entry }) => ids.has(entry.id)).map(({ value }) => value))
+}
+
+async function messagesIn({ wire }: ConversationForm, body: JsonObject): Promise<readonly Message[]> {
   const items = objectsIn(body.items)
   checkCount(items)
-  const before = (await itemsOf(form, conversation)).length
-  await append(form, conversation, items)
-  const after = await form.store.conversation(conversation.owner, conversation.id)
-  const all = after ? await itemsOf(form, after) : []
-  return listOf(all.slice(before).map(({ value }) => value))
+  return items.length === 0 ? [] : (await loadTranscript(wire)).read(items).messages
 }
 
-async function append(
-  { store, wire }: ConversationForm,
-  { owner, id }: Conversation,
-  items: JsonObject[],
+/** What came after the item is written again without it, in one transaction. The items that are left keep their ids. */
+async function withoutItem(
+  form: ConversationForm,
+  conversation: Conversation,
+  id: string,
+  write: Write,
 ): Promise<void> {
-  const { messages } = (await loadTranscript(wire)).read(items)
-  await store.appendAll(
-    owner,
-    id,
-    messages.map((message) => ({ message })),
-  )
-}
-
-/** What came after the item is written again, without it. Its items keep their ids. */
-async function withoutItem(form: ConversationForm, conversation: Conversation, id: string): Promise<Json> {
   const { store } = form
-  const { owner, head } = conversation
+  const { owner, id: conversationId } = conversation
   const format = await loadTranscript(form.wire)
-  const { entry, key } = await placeOf(form, conversation, id)
   const placed = await itemsOf(form, conversation)
+  const { entry, key } = placeIn(placed, id)
   const keysOf = (one: Entry): string[] => placed.filter((item) => item.entry.id === one.id).map((item) => item.key)
   const own = keysOf(entry)
   const left = itemsIn(format, entry.message).filter((_, i) => own[i] !== key)
-  const path = head === null ? [] : await store.history(owner, head)
+  const path = conversation.head === null ? [] : await store.history(owner, conversation.head)
   const at = path.findIndex((one) => one.id === entry.id)
-  const later = path.slice(at + 1)
-  const rest = left.length === 0 ? [] : format.read(left).messages
-  const messages = [...rest, ...later.map(({ message }) => message)]
-  await store.setHead(owner, conversation.id, { entryId: entry.parentId })
-  if (messages.length === 0) return shown(store, conversation)
-  const entries = await store.appendAll(
-    owner,
-    conversation.id,
-    messages.map((message) => ({ message })),
-  )
   const remaining = own.filter((one) => one !== key)
-  const keys = entries.map(({ id: entryId }, i) => {
-    const before = later[i - rest.length]
-    const count = i < rest.length ? itemsIn(format, ...rest.slice(i, i + 1)).length : 0
-    return [entryId, before ? keysOf(before) : remaining.splice(0, count)]
+  const rest = (left.length === 0 ? [] : format.read(left).messages).map((message) => ({
+    message,
+    at: entry.at,
+    keys: remaining.splice(0, itemsIn(format, message).length),
+  }))
+  const later = path.slice(at + 1).map((one) => ({ message: one.message, at: one.at, keys: keysOf(one) }))
+  const moved = [...rest, ...later].map((one) => ({ id: uuidv7(), ...one }))
+  if (moved.length === 0) {
+    await store.setHead(owner, conversationId, { entryId: entry.parentId }, write)
+    return
+  }
+  const entries = moved.map(({ id: entryId, message, at: time }, i) => ({
+    id: entryId,
+    message,
+    at: time,
+    parentId: moved[i - 1]?.id ?? entry.parentId,
+    head: 'move' as const,
+  }))
+  const record = await recordWith(store, conversation, (before) => {
+    const known = isObject(before.keys) ? before.keys : {}
+    const earlier = path.slice(0, at).flatMap((one) => (one.id in known ? [[one.id, keysOf(one)]] : []))
+    return { keys: Object.fromEntries([...earlier, ...moved.map((one) => [one.id, one.keys])]) as JsonObject }
   })
-  const earlier = path.slice(0, at).map((one) => [one.id, keysOf(one)])
-  await updateData(store, conversation, { keys: Object.fromEntries([...earlier, ...keys]) as JsonObject })
-  return shown(store, conversation)
+  await store.appendAll(owner, conversationId, entries, write, [record])
 }
 
 function checkCount(items: readonly JsonObject[]): void {

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { RunEvent } from '../../core/event.ts'
-import { badInput, SynapseError } from '../../core/error.ts'
+import { badInput } from '../../core/error.ts'
 import { sideCall, type Entry } from '../../core/log.ts'
 import type { Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -25,6 +25,7 @@ import type { Principal } from '../principal.ts'
 import type { RunView } from '../views.ts'
 import { nextHash } from './canonical.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
+import { conversationLocked } from './conversations.ts'
 import { isCallOf, isOursBeside, mostAnswered, shownReply, withoutHiddenCalls } from './hidden-calls.ts'
 import { match, type Match, type StartingPoint } from './match.ts'
 import { prefixRecord } from './match-records.ts'
@@ -271,7 +272,7 @@ async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
   const known = there?.settings['system']
   const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
   if (isFree && there) return { ...found, conversationId, isAside, head: there.head }
-  if (options.isNamed) throw locked()
+  if (options.isNamed) throw conversationLocked()
   // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
   const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
@@ -291,11 +292,6 @@ async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
   else await creating
   const copied = before.map(({ message }) => ({ message }))
   return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
-}
-
-function locked(): SynapseError {
-  const message = 'Another process is currently operating on this conversation. Please retry in a few seconds.'
-  return new SynapseError({ kind: 'conflict', code: 'conversation_locked', message })
 }
 
 /** Writes the new messages of the request, and moves to its end. */
