@@ -145,7 +145,7 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
   const open: Record<string, () => Promise<Response>> = {
     '/health': async () => json({ ok: true }),
     '/ready': () => ready(server),
-    '/openapi.json': async () => json((document ??= openApiOf(routes, server.version))),
+    '/openapi.json': async () => json((document ??= openApiOf(routes, server.version, server.keysRequired))),
   }
 
   app.use('*', async (c, next) => {

@@ -121,4 +121,4 @@ export const overlayView: z.ZodType = z
   })
   .openapi('Overlay')
 
-export const compactedView: z.ZodType = z.object({ overlay: overlayView.nullable() }).openapi('Compacted')
+export const compactionView: z.ZodType = z.object({ overlay: overlayView.nullable() }).openapi('Compaction')

@@ -13,6 +13,8 @@ import { allow, type Principal } from './principal.ts'
 import type { Store } from '../store/store.ts'
 
 export interface Route {
+  /** The name of the function in a generated client. */
+  operationId: string
   method: 'get' | 'post' | 'patch' | 'delete'
   /** With `{names}` for the variable parts. */
   path: string
@@ -30,8 +32,8 @@ export interface Answered {
   status: number
   description: string
   schema?: z.ZodType
-  /** `application/json` by default. */
-  type?: string
+  /** Which of these it is; `application/json` by default. */
+  types?: readonly string[]
 }
 
 /** An authorised request. */
@@ -55,6 +57,7 @@ export interface Call<Q, B> extends RouteRequest {
 }
 
 export function route<Q = unknown, B = unknown>(spec: {
+  operationId: string
   method: Route['method']
   path: string
   access: Access

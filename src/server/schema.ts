@@ -86,7 +86,7 @@ export const compareRequest: z.ZodType<CompareBody> = z
 
 export const resumeRequest: z.ZodType<{ settings?: Settings }> = z
   .strictObject({ settings: settings.optional() })
-  .openapi('GoOn') as z.ZodType<{ settings?: Settings }>
+  .openapi('ResumeRequest') as z.ZodType<{ settings?: Settings }>
 
 export interface NewConversation {
   title?: string
@@ -119,7 +119,7 @@ export const importRequest: z.ZodType<ImportRequest> = z
     format: name.optional(),
     labels: labels.optional(),
   })
-  .openapi('ImportWish') as z.ZodType<ImportRequest>
+  .openapi('ImportRequest') as z.ZodType<ImportRequest>
 
 export const importSession: z.ZodType<{ agent: string; id: string }> = z
   .strictObject({ agent: name, id: name })
@@ -168,7 +168,7 @@ export const verdict: z.ZodType<Verdict> = z
       .optional()
       .openapi({ description: 'For this call, for this conversation, or always for this tool. Default: once.' }),
   })
-  .openapi('Verdict') as z.ZodType<Verdict>
+  .openapi('ApprovalAnswer') as z.ZodType<Verdict>
 
 export const favouriteChange: z.ZodType<{ model: string; favourite: boolean }> = z
   .strictObject({ model: name, favourite: z.boolean() })
@@ -242,7 +242,7 @@ export const prepareRequest: z.ZodType<PrepareRequest> = z
     ...nextRequest,
   })
   .refine(saysOneThing, eitherTextOrParts)
-  .openapi('PrepareWish') as z.ZodType<PrepareRequest>
+  .openapi('PrepareRequest') as z.ZodType<PrepareRequest>
 
 const place = z.number().int().min(0)
 

@@ -187,4 +187,6 @@ export const sessionsView: z.ZodType = z
   })
   .openapi('Sessions')
 
-export const notedView: z.ZodType = z.object({ at, what: z.string(), to: id, by: id.optional() }).openapi('Noted')
+export const auditEventView: z.ZodType = z
+  .object({ at, what: z.string(), to: id, by: id.optional() })
+  .openapi('AuditEvent')

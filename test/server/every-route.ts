@@ -41,18 +41,18 @@ export const samples: Record<string, Json> = {
   Fork: { entryId: 'ENTRY' },
   NewMessage: { text: 'Hello' },
   EditedMessage: { text: 'Good day' },
-  GoOn: {},
+  ResumeRequest: {},
   CompareRequest: { text: 'Hello', models: ['openai/gpt-5.6'] },
   ImportSession: { agent: 'pi', id: 'session' },
   ChatRequest: { id: 'chat', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
-  Verdict: { allowed: false },
-  PrepareWish: { targets: [{ model: 'openai/gpt-5.6' }] },
+  ApprovalAnswer: { allowed: false },
+  PrepareRequest: { targets: [{ model: 'openai/gpt-5.6' }] },
   InspectRequest: { requests: [{ model: 'openai/gpt-5.6' }], lines: { limit: 10 } },
   PromptRequest: {},
   OverlayChange: { undone: true },
   FavouriteChange: { model: 'openai/gpt-5.6', favourite: true },
   NewProviderKey: { key: 'sk-sample-12345678' },
-  ImportWish: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
+  ImportRequest: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
 }
 
 /** What a path's names represent. */

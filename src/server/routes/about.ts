@@ -15,7 +15,7 @@ import { capabilitiesQuery, favouriteChange, modelsQuery, pageQuery, searchQuery
 import {
   capabilitiesView,
   modelView,
-  notedView,
+  auditEventView,
   preferredView,
   providerView,
   statusView,
@@ -26,6 +26,7 @@ import { hitView, pageSchema, usageRow } from '../views.ts'
 
 export const aboutRoutes: readonly Route[] = [
   route({
+    operationId: 'getStatus',
     method: 'get',
     path: '/api/status',
     access: 'read',
@@ -54,6 +55,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listProviders',
     method: 'get',
     path: '/api/providers',
     access: 'read',
@@ -62,6 +64,7 @@ export const aboutRoutes: readonly Route[] = [
     handle: async ({ server }) => json({ items: server.rows.map((row) => providerOf(server, row)) }),
   }),
   route({
+    operationId: 'listModels',
     method: 'get',
     path: '/api/models',
     access: 'read',
@@ -75,6 +78,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listPreferredModels',
     method: 'get',
     path: '/api/models/preferred',
     access: 'read',
@@ -91,6 +95,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'setFavouriteModel',
     method: 'post',
     path: '/api/models/favourites',
     access: 'write',
@@ -103,6 +108,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getModelCapabilities',
     method: 'get',
     path: '/api/capabilities',
     access: 'read',
@@ -124,6 +130,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'search',
     method: 'get',
     path: '/api/search',
     access: 'read',
@@ -136,6 +143,7 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listUsage',
     method: 'get',
     path: '/api/usage',
     access: 'read',
@@ -152,12 +160,13 @@ export const aboutRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listAuditEvents',
     method: 'get',
     path: '/api/audit',
     access: 'read',
     summary: 'Deletions, exports, imports, and created and revoked keys, newest first',
     query: pageQuery,
-    answer: { status: 200, description: 'A page of records.', schema: pageSchema(notedView) },
+    answer: { status: 200, description: 'A page of events.', schema: pageSchema(auditEventView) },
     handle: async ({ server, owner, query }) => json(await auditRecords(server.store, owner, query)),
   }),
 ]

@@ -7,11 +7,12 @@ import { route, type Route } from '../route.ts'
 
 export const blobRoutes: readonly Route[] = [
   route({
+    operationId: 'getBlob',
     method: 'get',
     path: '/api/blobs/{sha256}',
     access: 'read',
     summary: 'The bytes of media in one of your messages',
-    answer: { status: 200, description: 'The bytes.', type: 'application/octet-stream' },
+    answer: { status: 200, description: 'The bytes.', types: ['application/octet-stream'] },
     async handle({ request, server, owner, param }) {
       const bytes = await server.store.blob(owner, param('sha256'))
       if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'This blob does not exist.' })

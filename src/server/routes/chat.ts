@@ -57,10 +57,11 @@ const chatRequest = z
 /** Ollama has the same path: its requests name a model. */
 const ollamaRequest = z.looseObject({ model: z.string() }) as unknown as z.ZodType<JsonObject>
 
-const stream = { status: 200, description: 'A UI message stream of the AI SDK.', type: 'text/event-stream' }
+const stream = { status: 200, description: 'A UI message stream of the AI SDK.', types: ['text/event-stream'] }
 
 export const chatRoutes: readonly Route[] = [
   route({
+    operationId: 'chat',
     method: 'post',
     path: '/api/chat',
     access: 'write',
@@ -70,6 +71,7 @@ export const chatRoutes: readonly Route[] = [
     handle: (call) => ('model' in call.body ? atOllama(call) : startChat(call as Call<unknown, ChatRequest>)),
   }),
   route({
+    operationId: 'resumeChat',
     method: 'get',
     path: '/api/chat/{id}/stream',
     access: 'read',

@@ -19,12 +19,13 @@ import { compareRequest } from '../schema.ts'
 
 export const compareRoutes: readonly Route[] = [
   route({
+    operationId: 'compareModels',
     method: 'post',
     path: '/api/conversations/{id}/compare',
     access: 'write',
     summary: 'Asks several models at once; without a message, the last user message is answered again',
     body: compareRequest,
-    answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
+    answer: { status: 200, description: 'Server-sent events.', types: ['text/event-stream'] },
     async handle({ server: within, owner, principal, body, ...call }) {
       const server = lastingContext(within)
       const conversation = await call.conversation()

@@ -19,6 +19,7 @@ const one = { status: 200, description: 'The conversation.', schema: conversatio
 
 export const conversationRoutes: readonly Route[] = [
   route({
+    operationId: 'listConversations',
     method: 'get',
     path: '/api/conversations',
     access: 'read',
@@ -31,6 +32,7 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'createConversation',
     method: 'post',
     path: '/api/conversations',
     access: 'write',
@@ -54,6 +56,7 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getConversation',
     method: 'get',
     path: '/api/conversations/{id}',
     access: 'read',
@@ -62,6 +65,7 @@ export const conversationRoutes: readonly Route[] = [
     handle: async ({ server, owner, param }) => json(await viewOf(server, owner, param('id'))),
   }),
   route({
+    operationId: 'updateConversation',
     method: 'patch',
     path: '/api/conversations/{id}',
     access: 'write',
@@ -83,6 +87,7 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'deleteConversation',
     method: 'delete',
     path: '/api/conversations/{id}',
     access: 'write',
@@ -104,6 +109,7 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'forkConversation',
     method: 'post',
     path: '/api/conversations/{id}/fork',
     access: 'write',

@@ -11,8 +11,12 @@ import { entriesPage, entryView, treeView } from '../views.ts'
 /** Entries of the tree that are read in a few milliseconds: such a page does not wait for longer tasks. */
 const shortPage = 2000
 
+/** Of Synapse's own format, of other tools, and for people. */
+const exportTypes = ['application/jsonl', 'application/json', 'text/markdown', 'text/html']
+
 export const historyRoutes: readonly Route[] = [
   route({
+    operationId: 'listEntries',
     method: 'get',
     path: '/api/conversations/{id}/entries',
     access: 'read',
@@ -28,6 +32,7 @@ export const historyRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getTree',
     method: 'get',
     path: '/api/conversations/{id}/tree',
     access: 'read',
@@ -46,12 +51,13 @@ export const historyRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'exportConversation',
     method: 'get',
     path: '/api/conversations/{id}/export',
     access: 'read',
     summary: 'The history as a file: Markdown, HTML, or any transcript format',
     query: exportQuery,
-    answer: { status: 200, description: 'The transcript.', type: 'application/json' },
+    answer: { status: 200, description: 'The transcript.', types: exportTypes },
     async handle({ server, owner, principal, query: { format = 'synapse' }, ...call }) {
       const { store } = server
       const conversation = await call.conversation()
@@ -63,6 +69,7 @@ export const historyRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getEntry',
     method: 'get',
     path: '/api/entries/{id}',
     access: 'read',

@@ -11,6 +11,7 @@ import { viewOf } from './conversations.ts'
 
 export const importRoutes: readonly Route[] = [
   route({
+    operationId: 'importTranscript',
     method: 'post',
     path: '/api/import',
     access: 'write',

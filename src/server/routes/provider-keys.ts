@@ -14,6 +14,7 @@ const answer = { status: 200, description: 'The provider after the change.', sch
 
 export const providerKeyRoutes: readonly Route[] = [
   route({
+    operationId: 'setProviderKey',
     method: 'post',
     path: '/api/providers/{provider}/key',
     access: 'write',
@@ -29,6 +30,7 @@ export const providerKeyRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'deleteProviderKey',
     method: 'delete',
     path: '/api/providers/{provider}/key',
     access: 'write',

@@ -34,11 +34,12 @@ import {
   type PageQuery,
   type PrepareRequest,
 } from '../schema.ts'
-import { compactedView, exchangeView, overlayView, preparedView, modelPromptView } from '../request-views.ts'
+import { compactionView, exchangeView, overlayView, preparedView, modelPromptView } from '../request-views.ts'
 import { conversationUsageView, pageSchema } from '../views.ts'
 
 export const requestRoutes: readonly Route[] = [
   route({
+    operationId: 'prepareNextRequest',
     method: 'post',
     path: '/api/conversations/{id}/prepare',
     access: 'read',
@@ -48,6 +49,7 @@ export const requestRoutes: readonly Route[] = [
     handle: async (call) => prepared(call, await call.conversation()),
   }),
   route({
+    operationId: 'prepareFirstRequest',
     method: 'post',
     path: '/api/prepare',
     access: 'read',
@@ -57,6 +59,7 @@ export const requestRoutes: readonly Route[] = [
     handle: (call) => prepared(call, newConversation),
   }),
   route({
+    operationId: 'inspectRequests',
     method: 'post',
     path: '/api/conversations/{id}/inspect',
     access: 'read',
@@ -66,6 +69,7 @@ export const requestRoutes: readonly Route[] = [
     handle: async (call) => inspection(call, await call.conversation()),
   }),
   route({
+    operationId: 'inspectFirstRequest',
     method: 'post',
     path: '/api/inspect',
     access: 'read',
@@ -75,6 +79,7 @@ export const requestRoutes: readonly Route[] = [
     handle: (call) => inspection(call, newConversation),
   }),
   route({
+    operationId: 'renderPrompt',
     method: 'post',
     path: '/api/conversations/{id}/prompt',
     access: 'write',
@@ -99,6 +104,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listExchanges',
     method: 'get',
     path: '/api/conversations/{id}/exchanges',
     access: 'read',
@@ -114,6 +120,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getExchange',
     method: 'get',
     path: '/api/exchanges/{id}',
     access: 'read',
@@ -126,11 +133,12 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getRequestBody',
     method: 'get',
     path: '/api/exchanges/{id}/body',
     access: 'read',
     summary: 'The exact bytes of a request',
-    answer: { status: 200, description: 'The body.', type: 'application/json' },
+    answer: { status: 200, description: 'The body.', types: ['application/json'] },
     async handle({ request, server, owner, param }) {
       const exchange = await server.store.exchange(owner, param('id'))
       const bytes = exchange && (await server.store.blob(owner, exchange.bodySha256))
@@ -139,11 +147,12 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getClientRequestBody',
     method: 'get',
     path: '/api/exchanges/{id}/client-body',
     access: 'read',
     summary: 'The exact bytes of the client request that an exchange was made for',
-    answer: { status: 200, description: 'The body.', type: 'application/json' },
+    answer: { status: 200, description: 'The body.', types: ['application/json'] },
     async handle({ request: asked, server, owner, param }) {
       const request = await clientRequestOf(server.store, owner, param('id'))
       const bytes = request && (await server.store.blob(owner, request.bodySha256))
@@ -152,6 +161,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'compactConversation',
     method: 'post',
     path: '/api/conversations/{id}/compact',
     access: 'write',
@@ -160,7 +170,7 @@ export const requestRoutes: readonly Route[] = [
     answer: {
       status: 200,
       description: 'The decision; null if there is too little to summarise.',
-      schema: compactedView,
+      schema: compactionView,
     },
     async handle({ server, owner, principal, body, ...call }) {
       const conversation = await call.conversation()
@@ -178,6 +188,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getConversationUsage',
     method: 'get',
     path: '/api/conversations/{id}/usage',
     access: 'read',
@@ -189,6 +200,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listOverlays',
     method: 'get',
     path: '/api/conversations/{id}/overlays',
     access: 'read',
@@ -200,6 +212,7 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'updateOverlay',
     method: 'patch',
     path: '/api/conversations/{id}/overlays/{overlayId}',
     access: 'write',

@@ -32,6 +32,7 @@ const starting = { method: 'post', access: 'write', answer: started, startsRun: 
 
 export const runRoutes: readonly Route[] = [
   route({
+    operationId: 'sendMessage',
     ...starting,
     path: '/api/conversations/{id}/messages',
     summary: 'Sends a user message and starts a run',
@@ -45,6 +46,7 @@ export const runRoutes: readonly Route[] = [
       }),
   }),
   route({
+    operationId: 'startRun',
     ...starting,
     path: '/api/conversations/{id}/runs',
     summary: 'Continues from the current position of the conversation',
@@ -56,6 +58,7 @@ export const runRoutes: readonly Route[] = [
       }),
   }),
   route({
+    operationId: 'editMessage',
     ...starting,
     path: '/api/conversations/{id}/entries/{entryId}/edit',
     summary: 'Edits a user message on a new branch and starts a run',
@@ -68,6 +71,7 @@ export const runRoutes: readonly Route[] = [
       }),
   }),
   route({
+    operationId: 'regenerateReply',
     ...starting,
     path: '/api/conversations/{id}/entries/{entryId}/retry',
     summary: 'Regenerates a reply as another branch',
@@ -84,6 +88,7 @@ export const runRoutes: readonly Route[] = [
       }),
   }),
   route({
+    operationId: 'answerApproval',
     ...starting,
     path: '/api/conversations/{id}/approvals/{callId}',
     summary: 'Approves or denies a waiting tool call, and continues when no other call is waiting',
@@ -109,6 +114,7 @@ export const runRoutes: readonly Route[] = [
       }),
   }),
   route({
+    operationId: 'listApprovals',
     method: 'get',
     path: '/api/conversations/{id}/approvals',
     access: 'read',
@@ -122,6 +128,7 @@ export const runRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listRuns',
     method: 'get',
     path: '/api/runs',
     access: 'read',
@@ -131,6 +138,7 @@ export const runRoutes: readonly Route[] = [
     handle: ({ server, owner, query }) => pageOfRuns(server.store, owner, query),
   }),
   route({
+    operationId: 'listConversationRuns',
     method: 'get',
     path: '/api/conversations/{id}/runs',
     access: 'read',
@@ -143,6 +151,7 @@ export const runRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'getRun',
     method: 'get',
     path: '/api/runs/{id}',
     access: 'read',
@@ -155,16 +164,18 @@ export const runRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'streamRunEvents',
     method: 'get',
     path: '/api/runs/{id}/events',
     access: 'read',
     summary: 'The events of a run, from any event on',
     query: eventsQuery,
-    answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
+    answer: { status: 200, description: 'Server-sent events.', types: ['text/event-stream'] },
     handle: ({ server, owner, param, query, request }) =>
       openStream(server, owner, param('id'), lastEventId(request) ?? query.after ?? 0),
   }),
   route({
+    operationId: 'cancelRun',
     method: 'post',
     path: '/api/runs/{id}/cancel',
     access: 'write',

@@ -16,6 +16,7 @@ const mostSessions = 300
 
 export const sessionRoutes: readonly Route[] = [
   route({
+    operationId: 'listSessions',
     method: 'get',
     path: '/api/sessions',
     access: 'read',
@@ -43,6 +44,7 @@ export const sessionRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'importSession',
     method: 'post',
     path: '/api/sessions/import',
     access: 'write',

@@ -12,6 +12,7 @@ const patienceMs = 3000
 
 export const toolRoutes: readonly Route[] = [
   route({
+    operationId: 'listAgents',
     method: 'get',
     path: '/api/agents',
     access: 'read',
@@ -25,6 +26,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listPrompts',
     method: 'get',
     path: '/api/prompts',
     access: 'read',
@@ -34,6 +36,7 @@ export const toolRoutes: readonly Route[] = [
     handle: async ({ server, owner }) => json({ items: server.toolbox(owner).prompts() }),
   }),
   route({
+    operationId: 'listTools',
     method: 'get',
     path: '/api/tools',
     access: 'read',
@@ -54,6 +57,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listMcpServers',
     method: 'get',
     path: '/api/mcp',
     access: 'read',
@@ -62,6 +66,7 @@ export const toolRoutes: readonly Route[] = [
     handle: async ({ server, owner }) => json({ items: server.toolbox(owner).servers().map(viewOf) }),
   }),
   route({
+    operationId: 'restartMcpServer',
     method: 'post',
     path: '/api/mcp/{server}/restart',
     access: 'write',
@@ -76,6 +81,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'allowMcpTool',
     method: 'post',
     path: '/api/mcp/{server}/tools/{tool}/allow',
     access: 'write',
@@ -94,6 +100,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route({
+    operationId: 'listGrants',
     method: 'get',
     path: '/api/grants',
     access: 'read',
@@ -102,6 +109,7 @@ export const toolRoutes: readonly Route[] = [
     handle: async ({ server, owner }) => json({ items: (await listGrants(server.store, owner)).map(withoutPath) }),
   }),
   route({
+    operationId: 'revokeGrant',
     method: 'delete',
     path: '/api/grants/{id}',
     access: 'write',

@@ -15,11 +15,12 @@ const heartbeatMs = 15_000
 
 export const watchRoutes: readonly Route[] = [
   route({
+    operationId: 'watchConversation',
     method: 'get',
     path: '/api/conversations/{id}/watch',
     access: 'read',
     summary: 'A stream that reports when the conversation has changed',
-    answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
+    answer: { status: 200, description: 'Server-sent events.', types: ['text/event-stream'] },
     async handle({ server, owner, param }) {
       await viewOf(server, owner, param('id'))
       checkCapacity(server)
