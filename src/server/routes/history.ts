@@ -11,7 +11,7 @@ import { entriesPage, entryView, treeView } from '../views.ts'
 /** Entries of the tree that are read in a few milliseconds: such a page does not wait for longer tasks. */
 const shortPage = 2000
 
-/** Of Synapse's own format, of other tools, and for people. */
+/** Synapse's own format, those of other tools, and the two readable ones. */
 const exportTypes = ['application/jsonl', 'application/json', 'text/markdown', 'text/html']
 
 export const historyRoutes: readonly Route[] = [
