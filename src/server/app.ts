@@ -75,7 +75,7 @@ export function createApp(options: AppOptions): App {
   async function respond(request: Request, address: string, memory?: ConnectionMemory): Promise<Response> {
     const began = performance.now()
     const url = new URL(request.url)
-    const door = await doorOf(request.method, url, request.headers)
+    const door = isOwnPath(url) ? undefined : await doorOf(request.method, url, request.headers)
     const given = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
     const response = door
       ? await respondAtDoor({ door, ...given, ...(memory && { memory }) })
@@ -105,6 +105,17 @@ export function createApp(options: AppOptions): App {
       return undefined
     },
   }
+}
+
+/** The beginnings of the paths of the server's own API. */
+const ownPaths = new Set(routes.map(({ path }) => beginningOf(path)))
+
+function isOwnPath({ pathname }: URL): boolean {
+  return ownPaths.has(beginningOf(pathname))
+}
+
+function beginningOf(path: string): string {
+  return path.split('/', 3).join('/')
 }
 
 /** The headers of a request on a WebSocket: those of its handshake, without those about the connection. */

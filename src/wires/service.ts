@@ -78,6 +78,14 @@ export interface WireService {
 }
 
 export interface WireDoor {
+  /** The API of a request that shows no other. */
+  isDefault?: true
+  /** Whether a request without a provider in its path is of this API. */
+  recognises?(path: string, headers: Headers): boolean
+  /** Paths without a version and a provider, for clients with the server itself as their base URL. */
+  barePaths?: RegExp
+  /** Paths of this provider at which it has the default API. */
+  compatiblePaths?: RegExp
   writer(): Promise<(profile: StreamProfile) => StreamWriter>
   /** The field of a body that lists the messages. */
   listField: string

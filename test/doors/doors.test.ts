@@ -220,6 +220,41 @@ test("the server itself can be the base URL of OpenAI's client", async (t) => {
   assert.ok((await openai.models.list()).data.length > 0)
 })
 
+test('slashes at the end of a path, and two in a row, do not matter', async (t) => {
+  const { url } = await clients(t)
+  const model = 'mistral/mistral-large-latest'
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const requests: [path: string, body?: object][] = [
+    ['/v1/chat/completions/', { model, messages }],
+    ['/v1//chat/completions', { model, messages }],
+    ['//v1/messages', { model, messages, max_tokens: 100 }],
+    ['/responses/', { model, input: 'Hello' }],
+    ['/v1beta/models/mistral/mistral-large-latest:generateContent/', { contents: [{ parts: [{ text: 'Hello' }] }] }],
+    ['/ollama/api/chat/', { model, messages }],
+    ['/v1/models/'],
+    ['/api/tags/'],
+  ]
+  for (const [path, body] of requests) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(url + path, body ? { method: 'POST', headers, body: JSON.stringify(body) } : {})
+    assert.equal(response.status, 200, `${path}: ${await response.text()}`)
+  }
+})
+
+test('lists and errors under /v1 have the format of the API that the client speaks', async (t) => {
+  const { url } = await clients(t)
+  const anthropic = { headers: { 'anthropic-version': '2023-06-01' } }
+  for (const base of ['/v1', '/ollama/v1']) {
+    const openai = await fetch(`${url}${base}/models`)
+    assert.partialDeepStrictEqual(await openai.json(), { object: 'list' })
+    const listed = await fetch(`${url}${base}/models`, anthropic)
+    assert.partialDeepStrictEqual(await listed.json(), { has_more: false })
+    const unknown = await fetch(`${url}${base}/nothing`, anthropic)
+    assert.equal(unknown.status, 404)
+    assert.partialDeepStrictEqual(await unknown.json(), { type: 'error', error: { type: 'not_found_error' } })
+  }
+})
+
 test('a Gemini client may name the model of another provider with or without `models/`', async (t) => {
   const { url, emulator } = await clients(t)
   const bases = ['/v1beta/models', '/v1beta', '/google/v1beta', '/google/v1beta/models', '/google']

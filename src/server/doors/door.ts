@@ -36,24 +36,17 @@ async function services(): Promise<DoorService[]> {
 
 /** Undefined: the request is for the page or the server's own API. */
 export async function doorOf(method: string, url: URL, headers: Headers): Promise<Door | undefined> {
-  // Where the server itself is the host of an Ollama client. Its chats are distinguished by their bodies
-  // (routes/chat.ts).
-  if (/^\/api\/(?:tags|version)$/.test(url.pathname)) {
-    return doorOf(method, new URL(`/ollama${url.pathname}`, url), headers)
-  }
-  // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
-  if (/^\/(?:chat\/completions|(?:responses|conversations|models)(?:\/.+)?)$/.test(url.pathname)) {
-    return doorOf(method, new URL(`/openai${url.pathname}`, url), headers)
-  }
-  const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? []
+  const whole = tidied(url.pathname)
+  const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(whole) ?? []
   const isVersion = /^v1(?:beta|alpha)?$/.test(first)
   // Loading all of them takes time, which the page need not wait for.
-  if (!isVersion && !/^(?!(?:api|assets|health|ready)$)[a-z]{3,20}$/.test(first)) return undefined
+  if (!isVersion && !/^(?!(?:assets|health|ready)$)[a-z]{3,20}$/.test(first)) return undefined
   loaded ??= services()
   const all = await loaded
-  const prefix = isVersion ? undefined : first
-  if (prefix !== undefined && !all.some(({ home }) => home === prefix)) return undefined
-  const path = prefix === undefined ? url.pathname : rest
+  const isNamed = all.some(({ home }) => home === first)
+  const prefix = isNamed ? first : all.find(({ door }) => door.barePaths?.test(whole))?.home
+  if (!isVersion && prefix === undefined) return undefined
+  const path = isNamed ? rest : whole
   const ordered = all.toSorted((a, b) => rank(a) - rank(b))
   const usual = usualFor(path, prefix, headers, ordered)
   if (!usual) return undefined
@@ -78,6 +71,11 @@ export async function doorOf(method: string, url: URL, headers: Headers): Promis
   }
 }
 
+/** A base URL with a slash at its end gives two in a row, and some clients end every path with one. */
+function tidied(path: string): string {
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+}
+
 function routed(
   ordered: readonly DoorService[],
   method: string,
@@ -99,11 +97,9 @@ function usualFor(
   headers: Headers,
   ordered: readonly DoorService[],
 ): DoorService | undefined {
-  // As in Ollama itself, its `/v1` is the API of OpenAI.
-  const named = prefix === 'ollama' && /^\/v1\b/.test(path) ? 'openai' : prefix
-  const home =
-    named ?? (/^\/v1(?:beta|alpha)\b/.test(path) ? 'google' : headers.has('anthropic-version') ? 'anthropic' : 'openai')
-  return ordered.find((service) => service.home === home)
+  const named = ordered.find(({ home }) => home === prefix)
+  if (named && !named.door.compatiblePaths?.test(path)) return named
+  return ordered.find(({ door }) => door.recognises?.(path, headers)) ?? ordered.find(({ door }) => door.isDefault)
 }
 
 function socketDoor(ordered: readonly DoorService[], path: string, door: Omit<Door, 'operation'>): Door {

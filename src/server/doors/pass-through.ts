@@ -65,7 +65,7 @@ export async function verbatimFor(
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
-  const tail = url.pathname.slice(url.pathname.lastIndexOf(':') + 1)
+  const tail = door.path.slice(door.path.lastIndexOf(':') + 1)
   const path = inPath ? `/models/${endpoint.model}:${tail}` : door.path
   return {
     verbatim: {

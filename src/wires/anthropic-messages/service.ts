@@ -56,6 +56,7 @@ export const anthropicMessagesService: WireService = {
   },
   readServerTool,
   door: {
+    recognises: (path, headers) => /^\/v1\b/.test(path) && headers.has('anthropic-version'),
     listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {

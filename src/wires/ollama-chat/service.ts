@@ -31,6 +31,9 @@ export const ollamaChatService: WireService = {
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,
   door: {
+    // Chats at `/api/chat` are distinguished by their bodies from those of the AI SDK.
+    barePaths: /^\/api\/(?:tags|version)$/,
+    compatiblePaths: /^\/v1\b/,
     listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {

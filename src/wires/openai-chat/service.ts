@@ -41,6 +41,9 @@ export const openaiChatService: WireService = {
   complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
   chunks: (chunks, whole, incoming) => withGroqFields(withoutUnrequestedUsage(chunks, incoming), whole, incoming),
   door: {
+    isDefault: true,
+    // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
+    barePaths: /^\/(?:chat\/completions|models(?:\/.+)?)$/,
     listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,

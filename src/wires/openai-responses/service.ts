@@ -51,6 +51,7 @@ export const openaiResponsesService: WireService = {
   },
   readServerTool,
   door: {
+    barePaths: /^\/(?:responses|conversations)(?:\/.+)?$/,
     listField: 'input',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
