@@ -212,6 +212,11 @@ export function sizesOf(messages: readonly Message[]): readonly number[] {
   return known
 }
 
+/** How many of them, from the first one on, were counted with an earlier list. */
+export function countedBefore(messages: readonly Message[]): number {
+  return sizes.has(messages) ? messages.length : (counts.longest(messages)?.shared ?? 0)
+}
+
 /** For a list derived from counted ones. */
 export function rememberSizes(messages: readonly Message[], known: readonly number[]): void {
   sizes.set(messages, known)

@@ -65,6 +65,31 @@ test('a turn and each step with a tool wait for few commits, and everything repo
   assert.equal(happened.join(' '), 'commit disk request commit disk commit')
 })
 
+test('a long conversation waits for the disk no more often than a short one', async (t) => {
+  const happened: string[] = []
+  watchCommits(t, happened)
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-commits-'))
+  const script = repliesWith(() => happened.push('request'))
+  const synapse = await openSynapse({
+    store: join(folder, 'log.db'),
+    keys: { openai: 'none' },
+    transport: { fetch: script.fetch },
+  })
+  t.after(async () => {
+    await synapse.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const messages = Array.from({ length: 1500 }, (_, i) => ({
+    role: 'user' as const,
+    parts: [{ type: 'text' as const, text: `Message ${i}.` }],
+  }))
+  const chat = await synapse.start({ model: 'openai/gpt-4o', protocol: 'openai-chat', messages })
+  await chat.send('Hello.').ended
+  happened.length = 0
+  assert.equal((await chat.send('Tell me more.').ended).outcome, 'done')
+  assert.equal(happened.join(' '), 'commit disk request commit disk commit')
+})
+
 /** What can happen in a run, and what it is then ended by. */
 interface Scenario {
   settings?: Partial<RunSettings>

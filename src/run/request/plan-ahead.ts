@@ -7,7 +7,7 @@ import type { Message } from '../../core/message.ts'
 import { placesOf } from '../../context/along-path.ts'
 import { baseView } from '../../context/assemble.ts'
 import { requestsOn } from '../../context/cache-history.ts'
-import { estimateMessage, estimateResults } from '../../context/count.ts'
+import { countedBefore, estimateMessage, estimateResults } from '../../context/count.ts'
 import { foldingsIn, noDecisions, type Decisions, type FoldDecision } from '../../context/decisions.ts'
 import { readDecisions } from '../../context/overlay-codec.ts'
 import { findToolTurns, foldedAhead, isWorthFolding, leastSaving } from '../../context/tool-turns.ts'
@@ -90,10 +90,11 @@ export async function foldAhead(view: View, decisions: Decisions, style: FoldSty
   if (foldings.length >= manyTurns) await takeInSlices(foldedAhead(view, foldings))
 }
 
-/** Counts messages of a long history that were left out so far. */
+/** Counts messages of a long history that were left out so far, if they are many. */
 export async function countAhead(messages: readonly Message[]): Promise<void> {
-  if (messages.length < sliceSize / 4) return
-  await inSlices(0, (from, most) => {
+  const before = countedBefore(messages)
+  if (messages.length - before < sliceSize / 4) return
+  await inSlices(before, (from, most) => {
     for (const message of messages.slice(from, from + most)) estimateMessage(message)
     return from + most < messages.length ? from + most : undefined
   })
