@@ -37,7 +37,7 @@ export function markdownWriter(options: {
         if (index > 0) endLine()
         line += piece
       }
-      if (line !== '') goOn()
+      if (line !== '') printSafePart()
     },
     end() {
       if (line !== '') endLine()
@@ -52,7 +52,7 @@ export function markdownWriter(options: {
   }
 
   /** Prints as much of the line as can be. */
-  function goOn(): void {
+  function printSafePart(): void {
     if (fence || table.length > 0) return
     if (printed === undefined) {
       if (undecided.test(line) || /^\s*(\||```|~~~)/.test(line)) return

@@ -17,16 +17,16 @@ export async function unfinishedRun({
     store.toolRuns(owner, id, { unfinished: true }),
   ])
   const last = history.at(-1)?.message
-  const goOn = '"synapse --resume" continues from there, and /resume in a chat.'
+  const howToContinue = '"synapse --resume" continues from there, and /resume in a chat.'
   const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => neutralLine(tool.name))
   if (unknown.length > 0)
-    return `The last run was cut off while ${unknown.join(' and ')} ran; whether it had any effect is unknown. ${goOn}`
-  if (open.items.length > 0) return `The last answer was cut off; the partial answer is saved. ${goOn}`
+    return `The last run was cut off while ${unknown.join(' and ')} ran; whether it had any effect is unknown. ${howToContinue}`
+  if (open.items.length > 0) return `The last answer was cut off; the partial answer is saved. ${howToContinue}`
   if (last?.role === 'assistant' && Object.hasOwn(ends, last.stop.reason))
-    return `The last answer was ${ends[last.stop.reason]}; the partial answer is saved. ${goOn}`
+    return `The last answer was ${ends[last.stop.reason]}; the partial answer is saved. ${howToContinue}`
   const waiting = (await conversation.approvals()).map(({ call }) => neutralLine(call.name))
-  if (waiting.length > 0) return `${waiting.join(' and ')} is waiting for approval. ${goOn}`
-  return nextStep(history).kind === 'finish' ? undefined : `The last run did not finish. ${goOn}`
+  if (waiting.length > 0) return `${waiting.join(' and ')} is waiting for approval. ${howToContinue}`
+  return nextStep(history).kind === 'finish' ? undefined : `The last run did not finish. ${howToContinue}`
 }
 
 const ends: Partial<Record<StopReason, string>> = {

@@ -78,7 +78,7 @@ export const api = {
   edit: (id: string, entryId: string, body: MessageInput & { settings?: Settings }) =>
     startRun(of(id, 'entries', entryId, 'edit'), body),
   retry: (id: string, entryId: string) => startRun(of(id, 'entries', entryId, 'retry'), {}),
-  goOn: (id: string) => startRun(of(id, 'runs'), {}),
+  continueRun: (id: string) => startRun(of(id, 'runs'), {}),
   approvals: async (id: string) => (await call<Page<Approval>>('GET', of(id, 'approvals'))).items,
   answer: (id: string, callId: string, body: Verdict) => startRun(of(id, 'approvals', callId), body),
   runs: (id: string, query: Query) => call<Page<RunView>>('GET', of(id, 'runs') + asked(query)),

@@ -3,7 +3,7 @@
 import type { Failure, RunView } from '../api/types.ts'
 import { approvals, current, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
-import { goOn, retry, send } from '../state/actions.ts'
+import { continueRun, retry, send } from '../state/actions.ts'
 import { pickingModel } from '../state/surface.ts'
 
 export function hasNotice(): boolean {
@@ -25,7 +25,7 @@ export function NoticeRow() {
       <div class="notice" role="status">
         <p class="notice-what">This message was not answered yet.</p>
         <div class="buttons">
-          <button type="button" onClick={() => void goOn()}>
+          <button type="button" onClick={() => void continueRun()}>
             Answer it
           </button>
         </div>
@@ -57,7 +57,7 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
   const isCut = last?.message.role === 'assistant' && cutOff.has(last.message.stop.reason)
   if (!last || !isCut) {
     return (
-      <button type="button" onClick={() => void goOn()}>
+      <button type="button" onClick={() => void continueRun()}>
         {hasFailed ? 'Try again' : 'Resume'}
       </button>
     )

@@ -93,11 +93,11 @@ export async function answer({ call, argsHash }: Approval, verdict: Omit<Verdict
   if (!isTaken) await attempt(() => loadDetails(id))
 }
 
-export async function goOn(): Promise<void> {
+export async function continueRun(): Promise<void> {
   const id = current.value?.id
   if (id === undefined) return
   await start(id, async () => {
-    const run = await api.goOn(id)
+    const run = await api.continueRun(id)
     attach(id, run.id)
     return run.id
   })

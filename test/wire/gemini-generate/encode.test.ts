@@ -11,7 +11,7 @@ import { chunk, contentsOf, decoded, native, sent, type Asking } from './target.
 const id1 = 'call_mYNgtxIxXlhy'
 const id2 = 'call_wa4jcIDv5AJ4'
 const dummy = 'skip_thought_signature_validator'
-const goOn = { role: 'user', parts: [{ text: 'Continue.' }] }
+const continueMessage = { role: 'user', parts: [{ text: 'Continue.' }] }
 const hi = { role: 'user', parts: [{ text: 'hi' }] }
 
 test('"What time is it?" with one tool call is four contents, and the user message comes last', () => {
@@ -26,7 +26,7 @@ test('"What time is it?" with one tool call is four contents, and the user messa
       },
       { role: 'user', parts: [{ functionResponse: { id: id1, name: 'clock', response: { output: '12:00' } } }] },
       { role: 'model', parts: [{ text: 'It is noon.' }] },
-      goOn,
+      continueMessage,
     ],
   })
 })
@@ -299,7 +299,7 @@ const rows: Row[] = [
     contents: [
       hi,
       { role: 'model', parts: [{ text: 'One.' }] },
-      goOn,
+      continueMessage,
       { role: 'model', parts: [{ text: 'Two.' }] },
       hi,
     ],
@@ -311,7 +311,7 @@ const rows: Row[] = [
     contents: [
       hi,
       { role: 'model', parts: [{ text: 'One.' }] },
-      goOn,
+      continueMessage,
       { role: 'model', parts: [{ text: 'Two.' }] },
       hi,
     ],
@@ -320,7 +320,7 @@ const rows: Row[] = [
   {
     shape: 'nothing at all',
     history: [],
-    contents: [goOn],
+    contents: [continueMessage],
     notes: ['added user message "Continue."'],
   },
   {
