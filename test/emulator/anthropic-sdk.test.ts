@@ -58,6 +58,20 @@ describe('messages', () => {
     assert.equal(second.stop_reason, 'end_turn')
   })
 
+  test('a stream starts with the tokens of the prompt, and ends with those of the answer', async (t) => {
+    const { anthropic } = await client(t)
+    const body = { model, max_tokens: 2000, messages: [{ role: 'user' as const, content: 'Tell me a long story.' }] }
+    const { usage } = await anthropic.messages.create(body)
+    assert.ok(usage.output_tokens > 1)
+    for await (const event of await anthropic.messages.create({ ...body, stream: true })) {
+      if (event.type === 'message_start') {
+        assert.equal(event.message.usage.output_tokens, 1)
+        assert.equal(event.message.usage.input_tokens, usage.input_tokens)
+      }
+      if (event.type === 'message_delta') assert.equal(event.usage.output_tokens, usage.output_tokens)
+    }
+  })
+
   test('the streaming helper puts text, thinking and calls together', async (t) => {
     const { anthropic } = await client(t)
     const stream = anthropic.messages.stream({

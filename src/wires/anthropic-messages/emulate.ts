@@ -119,7 +119,13 @@ export function split(whole: Json, piece = Infinity): Json[] {
   const events: Json[] = [
     {
       type: 'message_start',
-      message: { ...rest, content: [], stop_reason: null, stop_sequence: null, ...(usage !== undefined && { usage }) },
+      message: {
+        ...rest,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        ...(usage !== undefined && { usage: isObject(usage) ? usageAtStart(usage) : usage }),
+      },
     },
   ]
   for (const [index, block] of listIn(content).filter(isBlock).entries()) {
@@ -142,6 +148,12 @@ export function split(whole: Json, piece = Infinity): Json[] {
     { type: 'message_stop' },
   )
   return events
+}
+
+/** The prompt is counted when a message starts, but of the output only the first tokens (recorded 2026-11). */
+function usageAtStart(usage: JsonObject): JsonObject {
+  const { output_tokens: output, output_tokens_details: _details, server_tool_use: _tools, ...prompt } = usage
+  return { ...prompt, ...(typeof output === 'number' && { output_tokens: Math.min(output, 1) }) }
 }
 
 function splitBlock(block: Block, piece: number): { start: Block; deltas: JsonObject[] } {
