@@ -43,7 +43,7 @@ export const agents: readonly Agent[] = [
     id: 'codex',
     name: 'Codex',
     program: 'codex',
-    writtenFor: '0.166.0',
+    writtenFor: '0.169.0',
     usual: { provider: 'openai', model: 'gpt-5.5' },
     folder: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'sessions'),
     files: ['*', '*', '*', 'rollout-*.jsonl'],

@@ -1,4 +1,4 @@
-// Codex session files for `carry`. Confirmed with version 0.166.0: `response_item` lines go to the model, `event_msg`
+// Codex session files for `carry`. Confirmed with version 0.169.0: `response_item` lines go to the model, `event_msg`
 // lines are shown in lists and on the screen, and a message needs its type and a list of contents.
 
 import type { Note } from '../core/context.ts'
@@ -27,7 +27,7 @@ import {
   type UserStep,
 } from './session.ts'
 
-const version = '0.166.0'
+const version = '0.169.0'
 
 export const codexSession: SessionFormat = {
   id: 'codex',

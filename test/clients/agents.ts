@@ -2,7 +2,7 @@
 // recorder on loopback in place of the provider. Claude Code is used only where the user has installed it.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ export const clients: Record<string, Client> = {
     latest: (question) => ['--continue', '-p', question],
   },
   codex: {
-    install: '@openai/codex@0.166.0',
+    install: '@openai/codex@0.169.0',
     program: 'codex',
     env: () => ({ RECORDER_KEY: 'none' }),
     files: (url) => ({
@@ -140,7 +140,7 @@ export function programOf(agent: string): { path: string } | { missing: string }
   }
   const folder = join(installFolder, agent)
   const path = join(folder, 'node_modules', '.bin', program)
-  if (!existsSync(path)) {
+  if (!isInstalled(folder, install)) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{"private":true}')
     const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', install]
@@ -148,6 +148,15 @@ export function programOf(agent: string): { path: string } | { missing: string }
     if (status !== 0) return { missing: `${install} cannot be installed: ${stderr.trim().split('\n').at(-1) ?? ''}` }
   }
   return { path: agent === 'opencode' ? nativeOpencode(folder, path) : path }
+}
+
+/** An older version of an earlier run does not count. */
+function isInstalled(folder: string, install: string): boolean {
+  const at = install.lastIndexOf('@')
+  const file = join(folder, 'node_modules', install.slice(0, at), 'package.json')
+  if (!existsSync(file)) return false
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version?: string }
+  return version === install.slice(at + 1)
 }
 
 /** Its package starts a script after the installation, which is not run here: the program is next to it. */

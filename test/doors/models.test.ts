@@ -133,7 +133,7 @@ describe('a key', () => {
 
 describe('a policy of the configuration', () => {
   for (const [client, isShortened] of [
-    ['codex_exec/0.166.0', false],
+    ['codex_exec/0.169.0', false],
     ['my-program/1.0', true],
   ] as const) {
     test(`${isShortened ? 'shortens' : 'leaves alone'} the history of ${client}`, async (t) => {

@@ -176,7 +176,7 @@ test('a newer agent causes a warning, and an import that fails is an error', asy
   writeFileSync(join(bin, 'opencode'), '#!/bin/sh\necho Missing key >&2\nexit 1\n', { mode: 0o755 })
   const path = { PATH: `${bin}:${env['PATH']}` }
   const { err } = await synapse(['carry', paths['pi'] ?? '', '--to', 'codex'], { env: path })
-  assert.match(err, /Codex 99\.1\.0 is installed; sessions are written for 0\.166\.0/)
+  assert.match(err, /Codex 99\.1\.0 is installed; sessions are written for 0\.169\.0/)
   const failed = await synapse(['carry', paths['pi'] ?? '', '--to', 'opencode'], { env: path })
   assert.equal(failed.code, 2)
   assert.match(failed.err, /"opencode import" ended with 1: Missing key/)

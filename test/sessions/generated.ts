@@ -219,7 +219,7 @@ export const makers: Record<string, Maker> = {
       timestamp: next(),
       cwd,
       originator: 'codex-tui',
-      cli_version: '0.166.0',
+      cli_version: '0.169.0',
       source: 'cli',
       base_instructions: { text: instructions },
     }

@@ -67,7 +67,7 @@ function codexSession(cwd: string, id: string): string {
     `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`
   const message = (role: string, text: string): string =>
     line('response_item', { type: 'message', role, content: [{ type: 'input_text', text }] })
-  const meta = { id, timestamp: '2026-11-01T10:00:00.000Z', cwd, originator: 'codex-tui', cli_version: '0.166.0' }
+  const meta = { id, timestamp: '2026-11-01T10:00:00.000Z', cwd, originator: 'codex-tui', cli_version: '0.169.0' }
   return [
     line('session_meta', { ...meta, source: 'cli', base_instructions: { text: 'Be – careful. '.repeat(2000) } }),
     message('developer', 'Ask before you delete. '.repeat(800)),
