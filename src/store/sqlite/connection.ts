@@ -11,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { SynapseError } from '../../core/error.ts'
 import { failpoint } from '../failpoint.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { breaksConnection, fromDisk, fromSqlite, isBusy, storageError } from './errors.ts'
 import { prepareFile } from './file.ts'
 import { openLogFile, type LogFile } from './log-file.ts'
@@ -51,6 +52,12 @@ const lockMs = 10
 /** When closing, which is not repeated later. */
 const lastLockMs = 100
 
+const pageSize = 4096
+/** About how many bytes of pages are in the log when it is copied into the file. */
+const checkpointSize = 1000 * pageSize
+/** Of the log, when SQLite has to do it within a commit. */
+const mostPages = 10_000
+
 /** 'Syna', in the header of every file of ours. */
 const applicationId = 0x53796e61
 
@@ -67,10 +74,14 @@ export class Connection {
   /** The last sync failed: what it should have written may be lost. */
   #needsRewrite = false
   #sync: Sync = 'FULL'
+  readonly #checkpoints: Checkpoints | undefined
+  /** An estimate of the bytes of pages that were written since the last checkpoint. */
+  #logged = 0
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path
     this.options = options
+    if (path !== ':memory:') this.#checkpoints = new Checkpoints(path)
   }
 
   all<R extends Row>(sql: string, ...values: SQLInputValue[]): R[] {
@@ -93,6 +104,11 @@ export class Connection {
 
   /** Returns the rowid of the inserted row. */
   run(sql: string, ...values: SQLInputValue[]): number {
+    this.#logged += pageSize
+    for (const value of values) {
+      if (typeof value === 'string') this.#logged += value.length
+      else if (value instanceof Uint8Array) this.#logged += value.byteLength
+    }
     return Number(this.#prepare(sql).run(...values).lastInsertRowid)
   }
 
@@ -162,12 +178,14 @@ export class Connection {
   /** Waits for all writes that were requested. */
   async written(): Promise<void> {
     while (this.#writing || this.#waiting.length > 0) await (this.#writing ?? this.#writeWaiting())
+    await this.#checkpoints?.running
   }
 
   close(): void {
     this.#quietly(() => this.#database?.exec(`PRAGMA busy_timeout = ${lastLockMs}`))
     this.#unmark()
     this.#closed = true
+    this.#checkpoints?.close()
     this.#drop()
   }
 
@@ -203,6 +221,7 @@ export class Connection {
   }
 
   async #writeGroup(): Promise<void> {
+    if (this.#checkpoints?.running) await this.#checkpoints.running
     const group = this.#waiting
     this.#waiting = []
     if (group.length === 0) return
@@ -211,6 +230,7 @@ export class Connection {
       for (const [i, answer] of answers.entries()) if (!group[i]?.isDurable) answer()
       if (group.some((one) => one.isDurable)) await this.#synced()
       for (const [i, answer] of answers.entries()) if (group[i]?.isDurable) answer()
+      this.#checkpointIfDue()
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
@@ -249,6 +269,12 @@ export class Connection {
       this.#rollBack()
       throw this.#broken(error)
     }
+  }
+
+  #checkpointIfDue(): void {
+    if (this.#logged < checkpointSize) return
+    this.#logged = 0
+    this.#checkpoints?.start()
   }
 
   /** Waits until the commit is on disk, without holding the rest of this process. */
@@ -325,7 +351,7 @@ export class Connection {
     this.#open().exec(`
       PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
       PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
-      PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864;
+      PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = ${mostPages};
     `)
     if (this.#pragma('PRAGMA synchronous') !== 2 || this.#pragma('PRAGMA foreign_keys') !== 1) {
       throw storageError('unsupported', `This SQLite (${version}) ignores the settings that make a commit durable.`)
