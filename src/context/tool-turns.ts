@@ -42,7 +42,8 @@ function lookedFor(messages: readonly Message[]): ToolTurn[] {
   const { shared, value } = before.longest(messages) ?? { shared: 0, value: [] }
   // A turn at the very end may continue.
   const turns = value.slice(0, value.findLastIndex((turn) => turn.end < shared) + 1)
-  for (let start = turns.at(-1)?.end ?? 0; start < messages.length;) {
+  const unsure = value[turns.length]
+  for (let start = Math.min(unsure?.start ?? shared, shared); start < messages.length;) {
     const message = messages[start]
     let end = start + 1
     if (message?.role === 'assistant' && message.parts.some(isCall)) {

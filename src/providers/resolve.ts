@@ -8,7 +8,7 @@ import { defineWire, type WireDefinition } from '../wires/define-wire.ts'
 import { loadWire } from '../wires/list.ts'
 import type { Wire } from '../wires/wire.ts'
 import { findRow } from './find-row.ts'
-import { builtInRows, loadCatalogue } from './load.ts'
+import { builtInRows, loadCatalogue, loadStoredKeyFor } from './load.ts'
 import { placeIn } from './places.ts'
 import type { ProviderRow, ProviderWire } from './provider.ts'
 import { type Endpoint, resolveWith, type Wanted, wireOf } from './resolve-with.ts'
@@ -27,7 +27,7 @@ export async function resolve(wanted: Wanted): Promise<Endpoint> {
   const wire = wireOf(row, wanted.protocol, wanted.model)
   const [protocol, catalogue] = await Promise.all([wireFor(wire, wanted.wires), loadCatalogue()])
   const env = await withProfile(row, wanted.env ?? process.env)
-  const stored = wanted.storedKeys && (await import('./stored-key.ts')).storedKeyFor(row, wire, { ...wanted, env })
+  const stored = wanted.storedKeys && (await loadStoredKeyFor())(row, wire, { ...wanted, env })
   const key = stored === undefined ? {} : { key: stored }
   const endpoint = resolveWith({ ...wanted, ...key, env, rows }, () => protocol, catalogue)
   const { header } = wire.auth ?? row.auth

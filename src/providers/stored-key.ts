@@ -14,8 +14,8 @@ export function storedKeyFor(row: ProviderRow, wire: ProviderWire, wanted: Wante
   if (!storedKeys || key !== undefined || row.keyVariables.some((name) => env[name]?.trim())) return undefined
   const stored = Object.hasOwn(storedKeys, row.id) ? storedKeys[row.id] : undefined
   const address = URL.parse(baseUrlOf(row, wire, baseUrl, env))
-  const isHome = address !== null && homesOf(row.id, (url) => filledIn(url, row, env)).includes(address.origin)
-  if (stored !== undefined && isHome) return stored
+  const isHome = () => address !== null && homesOf(row.id, (url) => filledIn(url, row, env)).includes(address.origin)
+  if (stored !== undefined && isHome()) return stored
   if (row.keyOptional || keyless) return undefined
   const names = row.keyVariables.join(' or ')
   if (stored !== undefined) {

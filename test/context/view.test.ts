@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'
+import type { Message } from '../../src/core/message.ts'
 import { mentionRecall } from '../../src/context/mention-recall.ts'
 import { withoutRefused } from '../../src/context/refused.ts'
 import { findToolTurns, foldToolTurns, isFold } from '../../src/context/tool-turns.ts'
@@ -61,4 +62,25 @@ test('recall is mentioned in the first result of a message and at a summary, nev
   assert.deepEqual(mentioned(onePixel), user(onePixel))
   const summary = { type: 'compaction' as const, text: 'Before.' }
   assert.match(JSON.stringify(mentioned(summary)), /Before\.\\n\\nThe tool `recall` finds/)
+})
+
+test('tool turns of a list are the same, whatever was found in lists with the same beginning', () => {
+  const [asks, done] = [() => reply(call('a', 'look')), () => reply({ type: 'text', text: 'Done.' })]
+  const [asked, found] = [() => user('Look.'), () => result('a', 'ok')]
+  const places = (messages: readonly Message[]) => findToolTurns(messages).map(({ start, end }) => [start, end])
+  const all = [asked(), asks(), found(), found(), done(), asked(), asks(), found(), done()]
+  // Longer and shorter lists, which end inside of turns and after them.
+  for (const length of [1, 2, 3, 6, 7, 9, 4, 8, 5]) {
+    const list = all.slice(0, length)
+    const expected = [
+      ...(length > 1 ? [[1, Math.min(length, 4)]] : []),
+      ...(length > 6 ? [[6, Math.min(length, 8)]] : []),
+    ]
+    assert.deepEqual(places(list), expected, `${length} messages`)
+  }
+  // Another branch.
+  assert.deepEqual(places([...all.slice(0, 3), asks(), found()]), [
+    [1, 3],
+    [3, 5],
+  ])
 })

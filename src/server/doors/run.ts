@@ -120,7 +120,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     {
       conversationId,
       pathTo: pathsOf(server.store)(owner, conversationId),
-      settings: () => settingsOf(options, passes, { served, answered: seen.answered }),
+      settings: currentSettings(options, passes, served, seen),
       notes: [...request.notes, ...served.notes],
       serverTools: served.tools.map(({ name }) => name),
       verbatim: passes?.verbatim,
@@ -323,6 +323,21 @@ async function append(
 function cacheKeyOf({ principal, request, start }: DoorRunOptions): string {
   const about = request.session ?? start?.conversationId
   return nextHash(`${principal.owner} ${about ?? ''}`, about === undefined ? request.messages.slice(0, 1) : [])
+}
+
+/** A run reads one setting at a time; they change only with the number of answered calls. */
+function currentSettings(
+  options: DoorRunOptions,
+  passes: Passing | undefined,
+  served: ServedTools,
+  seen: Pick<Seen, 'answered'>,
+): () => RunSettings {
+  let last: { answered: number; settings: RunSettings } | undefined
+  return () => {
+    const { answered } = seen
+    if (last?.answered !== answered) last = { answered, settings: settingsOf(options, passes, { served, answered }) }
+    return last.settings
+  }
 }
 
 function settingsOf(
