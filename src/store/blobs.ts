@@ -27,8 +27,8 @@ export interface Piece {
 
 export function cutBlob(content: string | Uint8Array, sha256?: string): Blob {
   const bytes = bytesOf(content)
-  const whole = sha256 ?? hash('sha256', bytes)
-  return { sha256: whole, size: bytes.length, pieces: cutFrom(bytes, 0, whole) }
+  const blobHash = sha256 ?? hash('sha256', bytes)
+  return { sha256: blobHash, size: bytes.length, pieces: cutFrom(bytes, 0, blobHash) }
 }
 
 function bytesOf(content: string | Uint8Array): Buffer {
@@ -36,11 +36,11 @@ function bytesOf(content: string | Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-function cutFrom(bytes: Buffer, from: number, whole: string): Piece[] {
+function cutFrom(bytes: Buffer, from: number, blobHash: string): Piece[] {
   const pieces: Piece[] = []
   for (let start = from; start < bytes.length;) {
     const piece = bytes.subarray(start, endOfPiece(bytes, start))
-    pieces.push({ sha256: piece.length === bytes.length ? whole : hash('sha256', piece), bytes: piece })
+    pieces.push({ sha256: piece.length === bytes.length ? blobHash : hash('sha256', piece), bytes: piece })
     start += piece.length
   }
   return pieces
@@ -71,15 +71,15 @@ export function bodyCutter(): (conversationId: string, content: string | Uint8Ar
     const before = latest.get(conversationId)
     latest.delete(conversationId)
     if (bytes.length <= pieceSize) return cutBlob(bytes)
-    const same = before ? samePieces(before, bytes) : []
-    const start = same.at(-1)?.end ?? 0
+    const shared = before ? samePieces(before, bytes) : []
+    const start = shared.at(-1)?.end ?? 0
     const continues = before !== undefined && before.hashedTo <= start
     const hashed = continues ? before.hashed : createHash('sha256')
     hashed.update(bytes.subarray(continues ? before.hashedTo : 0, start))
-    const whole = hashed.copy().update(bytes.subarray(start)).digest('hex')
+    const blobHash = hashed.copy().update(bytes.subarray(start)).digest('hex')
     const pieces = [
-      ...same.map(({ sha256, end }, i) => ({ sha256, bytes: bytes.subarray(same[i - 1]?.end ?? 0, end) })),
-      ...cutFrom(bytes, start, whole),
+      ...shared.map(({ sha256, end }, i) => ({ sha256, bytes: bytes.subarray(shared[i - 1]?.end ?? 0, end) })),
+      ...cutFrom(bytes, start, blobHash),
     ]
     let end = 0
     latest.set(conversationId, {
@@ -91,15 +91,15 @@ export function bodyCutter(): (conversationId: string, content: string | Uint8Ar
       hashedTo: start,
     })
     for (const oldest of latest.keys()) if (latest.size > mostBodies) latest.delete(oldest)
-    return { sha256: whole, size: bytes.length, pieces }
+    return { sha256: blobHash, size: bytes.length, pieces }
   }
 }
 
 /** The first pieces of the last body that are cut in the same way from this one: all that decides it is the same. */
 function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): LastBody['pieces'] {
-  const held = buffer.deref()
-  if (!held) return []
-  const last = Buffer.from(held, offset, size)
+  const previous = buffer.deref()
+  if (!previous) return []
+  const last = Buffer.from(previous, offset, size)
   let compared = 0
   const changed = pieces.findIndex((_, i) => {
     const region = (pieces[i - 1]?.end ?? 0) + pieceSize
@@ -116,19 +116,19 @@ function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): 
  * pieces at its end are small. Those before it are large: each of them is one more row for every body.
  */
 function endOfPiece(bytes: Buffer, start: number): number {
-  const most = Math.min(bytes.length, start + pieceSize)
-  if (most - start <= leastSize) return most
+  const limit = Math.min(bytes.length, start + pieceSize)
+  if (limit - start <= leastSize) return limit
   const isAtEnd = start + pieceSize >= bytes.length
-  const first = isAtEnd ? endIn(bytes, start + leastSize, most, 'first') : undefined
-  return first ?? endIn(bytes, start + smallestSize, most, 'last') ?? most
+  const first = isAtEnd ? endIn(bytes, start + leastSize, limit, 'first') : undefined
+  return first ?? endIn(bytes, start + smallestSize, limit, 'last') ?? limit
 }
 
 function endIn(bytes: Buffer, from: number, to: number, which: 'first' | 'last'): number | undefined {
   const region = bytes.subarray(from, to)
   const ends = endsOfMessages.map((mark) => (which === 'first' ? region.indexOf(mark) : region.lastIndexOf(mark)))
-  const found = ends.filter((end) => end >= 0)
-  if (found.length === 0) return undefined
-  return from + 1 + (which === 'first' ? Math.min(...found) : Math.max(...found))
+  const positions = ends.filter((end) => end >= 0)
+  if (positions.length === 0) return undefined
+  return from + 1 + (which === 'first' ? Math.min(...positions) : Math.max(...positions))
 }
 
 /** Half the time of the usual level, for a twentieth more bytes: the end of each body is packed before it is sent. */

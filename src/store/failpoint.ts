@@ -7,15 +7,15 @@
 import { writeSync } from 'node:fs'
 import type { Store } from './store.ts'
 
-const wanted = process.env['SYNAPSE_FAILPOINT']
-const [wantedName, wantedTime] = (wanted ?? '').split('@')
+const setting = process.env['SYNAPSE_FAILPOINT']
+const [pointName, pointCount] = (setting ?? '').split('@')
 let passed = 0
 
 export function failpoint(name: string): void {
-  if (wanted === undefined) return
-  if (wanted === '?') writeSync(2, `failpoint ${name}\n`)
-  if (name !== wantedName && wantedName !== '*') return
-  if (++passed === Number(wantedTime ?? 1)) process.kill(process.pid, 'SIGKILL')
+  if (setting === undefined) return
+  if (setting === '?') writeSync(2, `failpoint ${name}\n`)
+  if (name !== pointName && pointName !== '*') return
+  if (++passed === Number(pointCount ?? 1)) process.kill(process.pid, 'SIGKILL')
 }
 
 /** Methods that only read. Every other method counts as a write, so that a new one cannot be forgotten. */
@@ -49,7 +49,7 @@ export const reads: ReadonlySet<string> = new Set<keyof Store>([
 
 /** The store with a failpoint before and after each write; the store itself if no failpoint is set. */
 export function withFailpoints(store: Store): Store {
-  if (wanted === undefined) return store
+  if (setting === undefined) return store
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const method: unknown = target[name]

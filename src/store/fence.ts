@@ -64,10 +64,10 @@ function leaseHeld(fence: Held): SynapseError {
 
 export function leaseLost(fence: Fence, epoch: number): SynapseError {
   const since = new Date(fence.since).toISOString()
-  const who = fence.holder === null ? 'it was released, or expired' : `${fence.holder} took over at ${since}`
+  const reason = fence.holder === null ? 'it was released, or expired' : `${fence.holder} took over at ${since}`
   return conflict(
     'lease-lost',
-    `The lease number ${epoch} on conversation ${fence.conversationId} has expired: ${who}. ` +
+    `The lease number ${epoch} on conversation ${fence.conversationId} has expired: ${reason}. ` +
       'Nothing was written; stop, and read the conversation again.',
     { holder: fence.holder, since, epoch: fence.epoch },
   )

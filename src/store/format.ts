@@ -17,11 +17,11 @@ export async function formatOf(address: string): Promise<Format> {
 async function ofFile(path: string): Promise<Format> {
   const { migrations } = await import('./sqlite/migrations.ts')
   const known = migrations.length
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) return { is: undefined, known }
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) return { is: undefined, known }
   const { DatabaseSync } = await import('node:sqlite')
   const { folderError, fromSqlite } = await import('./sqlite/errors.ts')
-  if (found.isDirectory()) throw folderError(path)
+  if (stats.isDirectory()) throw folderError(path)
   let db: InstanceType<typeof DatabaseSync> | undefined
   try {
     db = new DatabaseSync(path, { readOnly: true })
@@ -40,10 +40,10 @@ async function ofPostgres(url: string): Promise<Format> {
   const client = new pg.Client(url)
   try {
     await client.connect()
-    const { rows: made } = await client.query(
+    const { rows: tables } = await client.query(
       `SELECT 1 FROM pg_tables WHERE schemaname = 'synapse' AND tablename = 'format'`,
     )
-    if (made.length === 0) return { is: undefined, known: migrations.length }
+    if (tables.length === 0) return { is: undefined, known: migrations.length }
     const { rows } = await client.query<{ version: number }>('SELECT version FROM synapse.format')
     return { is: rows[0]?.version, known: migrations.length }
   } catch (error) {

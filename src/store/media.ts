@@ -40,16 +40,16 @@ export async function attachMedia(
   messages: readonly Message[],
   load: (sha256: string) => Promise<Uint8Array | undefined>,
 ): Promise<Message[]> {
-  const wanted = new Set<string>()
+  const hashes = new Set<string>()
   for (const message of messages) {
     mapMedia(message, (part) => {
-      if (part.data.kind === 'blob') wanted.add(part.data.sha256)
+      if (part.data.kind === 'blob') hashes.add(part.data.sha256)
       return part
     })
   }
-  if (wanted.size === 0) return [...messages]
+  if (hashes.size === 0) return [...messages]
   const loaded = new Map<string, string>()
-  for (const sha256 of wanted) {
+  for (const sha256 of hashes) {
     const bytes = await load(sha256)
     if (bytes) loaded.set(sha256, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'))
   }

@@ -34,10 +34,10 @@ export interface CheckedEntry {
 
 export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
   const checked = checkEntry(entry, now)
-  const known = ownTexts.get(checked.message)
+  const cached = ownTexts.get(checked.message)
   ownTexts.delete(checked.message)
-  const json = known?.json ?? jsonText(checked.message, 'The message')
-  return { ...checked, json, checksum: known?.checksum ?? crc32(json), isOwn: known !== undefined }
+  const json = cached?.json ?? jsonText(checked.message, 'The message')
+  return { ...checked, json, checksum: cached?.checksum ?? crc32(json), isOwn: cached !== undefined }
 }
 
 /** The texts of messages that are about to be stored: they need not be written again. */
@@ -144,18 +144,18 @@ export function cleanLabels(labels: readonly string[] | undefined): string[] {
   return [...new Set(clean)].sort()
 }
 
-export function jsonText(value: unknown, what: string): string {
+export function jsonText(value: unknown, subject: string): string {
   try {
     return JSON.stringify(value)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : 'unknown'
-    throw new SynapseError({ kind: 'bad-input', message: `${what} cannot be stored as JSON: ${why}.` }, { cause })
+    throw new SynapseError({ kind: 'bad-input', message: `${subject} cannot be stored as JSON: ${why}.` }, { cause })
   }
 }
 
 /** As it would be after a round trip through the database. */
-export function jsonCopy<T>(value: T, what: string): T {
-  return JSON.parse(jsonText(value, what)) as T
+export function jsonCopy<T>(value: T, subject: string): T {
+  return JSON.parse(jsonText(value, subject)) as T
 }
 
 function checkMessage(message: Message): void {

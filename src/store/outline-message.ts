@@ -5,15 +5,15 @@
 import type { Message } from '../core/message.ts'
 
 const outlines = new WeakSet<Message>()
-const made = new Map<string, Message>()
+const cache = new Map<string, Message>()
 
 /** The same object for the same author. */
 export function outlineOf(role: Message['role'], provider: string, model: string): Message {
   const key = `${role} ${provider} ${model}`
-  let message = made.get(key)
+  let message = cache.get(key)
   if (!message) {
     message = outlined(role, provider, model)
-    made.set(key, message)
+    cache.set(key, message)
     outlines.add(message)
   }
   return message

@@ -86,12 +86,12 @@ function limitsIn(url: string): { address: string; waitMs?: number; statementMs?
   }
 
   function take(name: string): number | undefined {
-    const given = rest.searchParams.get(name)
-    if (given === null) return undefined
+    const text = rest.searchParams.get(name)
+    if (text === null) return undefined
     rest.searchParams.delete(name)
-    const seconds = Number(given)
-    if (given !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds * 1000
-    throw badInput(`${name} in the address of PostgreSQL must be a number from 0 to ${mostSeconds}, not "${given}".`)
+    const seconds = Number(text)
+    if (text !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds * 1000
+    throw badInput(`${name} in the address of PostgreSQL must be a number from 0 to ${mostSeconds}, not "${text}".`)
   }
 }
 

@@ -5,16 +5,16 @@ import type { Json } from '../core/json.ts'
 import type { RecordedToolRun } from '../core/log.ts'
 import type { NewToolRun } from './store.ts'
 
-export function notFound(what: string, id: string): SynapseError {
-  return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
+export function notFound(kind: string, id: string): SynapseError {
+  return new SynapseError({ kind: 'not-found', message: `There is no ${kind} ${id}.` })
 }
 
 export function conflict(code: string, message: string, raw?: Json): SynapseError {
   return new SynapseError({ kind: 'conflict', code, message, ...(raw !== undefined && { raw }) })
 }
 
-export function idTaken(what: string, id: string): SynapseError {
-  return conflict('id-taken', `There is already a ${what} with the id ${id}.`)
+export function idTaken(kind: string, id: string): SynapseError {
+  return conflict('id-taken', `There is already a ${kind} with the id ${id}.`)
 }
 
 export function headMoved(conversationId: string, expected: string | null, head: string | null): SynapseError {
@@ -78,18 +78,18 @@ function toolConflict(callId: string, why: string): SynapseError {
 }
 
 /** What was read is not what was written. */
-export function damaged(what: string): SynapseError {
+export function damaged(subject: string): SynapseError {
   return new SynapseError({
     kind: 'storage',
     code: 'damaged',
-    message: `${what} is damaged: the stored data is not what was written. Restore a backup; "synapse doctor" shows details.`,
+    message: `${subject} is damaged: the stored data is not what was written. Restore a backup; "synapse doctor" shows details.`,
   })
 }
 
 /** A time from a user or a file, in its stored form. */
-export function isoTime(text: string, what: string): string {
+export function isoTime(text: string, subject: string): string {
   const ms = Date.parse(text)
   if (Number.isNaN(ms))
-    throw badInput(`${what} is not a time: ${JSON.stringify(text)}. Write it as 2026-11-15T21:30:00Z.`)
+    throw badInput(`${subject} is not a time: ${JSON.stringify(text)}. Write it as 2026-11-15T21:30:00Z.`)
   return new Date(ms).toISOString()
 }

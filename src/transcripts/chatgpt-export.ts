@@ -15,7 +15,7 @@ import type {
   UserMessage,
 } from '../core/message.ts'
 import {
-  sourced,
+  withSource,
   type Transcript,
   type TranscriptFormat,
   unreadable,
@@ -47,7 +47,7 @@ function read(json: Json): Transcript {
   }
   const branch = currentBranch(conversation, conversation.mapping, path, notes)
   const messages = readNodes(branch, conversation)
-  return { messages: sourced(formatId, json, messages), notes }
+  return { messages: withSource(formatId, json, messages), notes }
 }
 
 function currentBranch(conversation: JsonObject, mapping: JsonObject, path: string, notes: Note[]): JsonObject[] {

@@ -12,7 +12,7 @@ import { blocksOf, readReply, readUser, replyMetadata } from '../wires/anthropic
 import { callRegistry, type CallRegistry } from '../wires/shared/call-registry.ts'
 import { branchOf, claudeCodeSession, hasResult, isAside, isMessageLine } from './claude-code-session.ts'
 import { writeSession } from './session-file.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
+import { withSource, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'claude-code'
 
@@ -48,7 +48,7 @@ function read(json: Json): Transcript {
     const end = line.type === 'assistant' ? endOfReply(lines, i, skips) : i + 1
     const group = lines.slice(i, end)
     messages.push(
-      ...sourced(
+      ...withSource(
         id,
         [...carried, ...group],
         readGroup(

@@ -11,7 +11,7 @@ import { callRegistry, type CallRegistry } from '../wires/shared/call-registry.t
 import { type Block, isBlock } from '../wires/anthropic-messages/types.ts'
 import { uuidFor } from './session.ts'
 import {
-  sourced,
+  withSource,
   unreadable,
   writeBySource,
   type Transcript,
@@ -54,7 +54,7 @@ function read(json: Json): Transcript {
       continue
     }
     const made = readChatMessage(message, `${path}[${index}]`, model, registry)
-    messages.push(...sourced(id, [...carried, message], made))
+    messages.push(...withSource(id, [...carried, message], made))
     carried = []
   }
   const first = messages.findLastIndex(({ source }) => source?.index === 0)

@@ -9,7 +9,7 @@ import { objectIn, objectsIn, protocolId, stringIn } from '../wires/openai-respo
 import { codexSession, isOldHead, itemOf } from './codex-session.ts'
 import { readGroups, type SourcedItem } from '../wires/openai-responses/transcript.ts'
 import { writeSession } from './session-file.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
+import { withSource, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'codex'
 
@@ -68,7 +68,7 @@ function inSegments(lines: JsonObject[], items: readonly (SourcedItem & { line: 
     const to = isLast ? lines.length : (items[end - 1]?.line ?? from) + 1
     const segment = lines.slice(from, to)
     from = to
-    return sourced(id, segment, [message])
+    return withSource(id, segment, [message])
   })
 }
 

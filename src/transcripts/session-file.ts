@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts'
 import { type NewSession, type SessionFormat, type SessionHead, type Step, timeAt, uuidFor } from './session.ts'
 import { adaptFor, sessionFormat } from './session-formats.ts'
 import { stepper } from './steps.ts'
-import { sourced, unreadable, writeBySource, type Transcript } from '../wires/shared/transcript.ts'
+import { withSource, unreadable, writeBySource, type Transcript } from '../wires/shared/transcript.ts'
 
 export function objectLines(format: string, json: Json): JsonObject[] {
   if (!Array.isArray(json)) throw unreadable(format, '$', 'a list of lines')
@@ -31,7 +31,7 @@ export function readSession(format: SessionFormat, lines: readonly JsonObject[],
     const end = index === found.length - 1 ? lines.length : Math.max(next, line + 1)
     const value: Json[] = lines.slice(next, end)
     next = end
-    return sourced(format.id, value, contents)
+    return withSource(format.id, value, contents)
   })
   return { messages, notes: [...notes, ...scanned.notes] }
 }

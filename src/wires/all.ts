@@ -67,8 +67,8 @@ export function allWires(): readonly Wire[] {
 
 /** Throws for an unknown wire. */
 export function loadedWire(id: string): LoadedWire {
-  const found = Object.values(loaded).find(({ wire }) => wire.id === id)
-  if (found) return found
+  const match = Object.values(loaded).find(({ wire }) => wire.id === id)
+  if (match) return match
   const ids = allWires().map((wire) => wire.id)
   throw badInput(`There is no protocol "${id}". The protocols are ${ids.join(', ')}.`)
 }

@@ -37,7 +37,7 @@ export function defineWire(definition: WireDefinition): Wire {
   }
   return {
     // A complete reply is read as its only chunk.
-    split: (whole) => [whole],
+    split: (body) => [body],
     refuse: () => [],
     errorBody: ({ message }) => ({ error: { message } }),
     whole: ({ parts }) => ({ parts: structuredClone(parts) as never }),

@@ -88,8 +88,8 @@ function effortOf(body: JsonObject): Effort | undefined {
     valueAt(body, 'generation_config', 'thinking_level') ??
     body.think
   const word = typeof named === 'string' ? named.toLowerCase() : undefined
-  const known = efforts.find((effort) => effort === word)
-  if (known !== undefined) return known
+  const level = efforts.find((effort) => effort === word)
+  if (level !== undefined) return level
   const thinks = valueAt(body, 'thinking')
   const budget =
     valueAt(thinks, 'budget_tokens') ?? valueAt(thinks, 'token_budget') ?? valueAt(config, 'thinkingBudget')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
-import { cacheOptions, chatPrompt, closed, markOf, segment, segmentTokens } from '../../src/wires/shared/prompt.ts'
+import { cacheOptions, chatPrompt, withEnd, markOf, segment, segmentTokens } from '../../src/wires/shared/prompt.ts'
 
 describe('the prompt of a chat body', () => {
   test('has one segment for each tool, block and call, in order, and marks where messages end', () => {
@@ -40,7 +40,7 @@ describe('the prompt of a chat body', () => {
       ],
     )
     assert.deepEqual(chatPrompt({}).segments, [])
-    assert.deepEqual(closed([]), [])
+    assert.deepEqual(withEnd([]), [])
   })
 
   test('depends on the settings that change what a model reads', () => {

@@ -28,7 +28,7 @@ import { refusedFields, withoutFields } from '../../src/wires/shared/refused-fie
 import { readOptions } from '../../src/wires/shared/request-options.ts'
 import { couldBeReal, seal, unseal } from '../../src/wires/shared/seal.ts'
 import { holdsToken, isToken, tokenPrefix, tokensIn } from '../../src/wires/shared/sealed-token.ts'
-import { sourced, writeBySource } from '../../src/wires/shared/transcript.ts'
+import { withSource, writeBySource } from '../../src/wires/shared/transcript.ts'
 
 describe('state under an id', () => {
   test('is returned to its owner until it expires, and to no one else', () => {
@@ -399,7 +399,7 @@ test('a request has the first limit of output above zero, and no empty stop sequ
 
 test('messages of another format are written in one group each, and none is made of nothing', () => {
   const text = (value: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text: value }] })
-  const own = sourced('ours', 'own', [text('a'), text('b')])
+  const own = withSource('ours', 'own', [text('a'), text('b')])
   const written = (...messages: Message[]) => writeBySource(messages, 'ours', (run) => [run.length])
   assert.deepEqual(written(...own), ['own'])
   assert.deepEqual(written(text('x'), text('y'), ...own, text('z')), [2, 'own', 1])

@@ -71,14 +71,14 @@ export function finding(level: Finding['level'], what: string, examples: readonl
 }
 
 /** `3 entries`, `1 entry`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`
 }
 
 /** `found` and `expected`: documents; `waiting`: entries that are not indexed yet. */
-export function indexFinding(found: number, expected: number, waiting: number): Finding {
-  if (found !== expected)
-    return finding('stale', `The search index has ${counted(found, 'document')}, the log ${expected}.`)
-  const more = waiting === 0 ? '' : `; ${counted(waiting, 'entry waits', 'entries wait')} to be indexed`
-  return finding('fine', `The search index has the ${counted(found, 'document')} of the log${more}.`)
+export function indexFinding(indexed: number, expected: number, waiting: number): Finding {
+  if (indexed !== expected)
+    return finding('stale', `The search index has ${counted(indexed, 'document')}, the log ${expected}.`)
+  const backlog = waiting === 0 ? '' : `; ${counted(waiting, 'entry waits', 'entries wait')} to be indexed`
+  return finding('fine', `The search index has the ${counted(indexed, 'document')} of the log${backlog}.`)
 }

@@ -66,11 +66,16 @@ const entryPointers = [
   },
 ] as const
 
-export function pointerChecks(of: TableName): PointerCheck[] {
-  const check = (level: PointerCheck['level'], one: string, many: string, sql: string) => ({ level, one, many, sql })
+export function pointerChecks(tableName: TableName): PointerCheck[] {
+  const check = (level: PointerCheck['level'], singular: string, plural: string, sql: string) => ({
+    level,
+    one: singular,
+    many: plural,
+    sql,
+  })
   const missingEntry = (table: string, column: string, id: string): string =>
-    `SELECT t.${id} FROM ${of(table)} t WHERE t.${column} IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM ${of('entries')} e WHERE e.n = t.${column} AND e.conversation = t.conversation)`
+    `SELECT t.${id} FROM ${tableName(table)} t WHERE t.${column} IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM ${tableName('entries')} e WHERE e.n = t.${column} AND e.conversation = t.conversation)`
   return [
     check(
       'broken',
@@ -82,35 +87,35 @@ export function pointerChecks(of: TableName): PointerCheck[] {
       'broken',
       'entry at the wrong depth',
       'entries at the wrong depth',
-      `SELECT e.id FROM ${of('entries')} e LEFT JOIN ${of('entries')} p ON p.n = e.parent
+      `SELECT e.id FROM ${tableName('entries')} e LEFT JOIN ${tableName('entries')} p ON p.n = e.parent
        WHERE (e.parent IS NULL AND e.depth <> 0) OR e.depth <> p.depth + 1`,
     ),
     check(
       'broken',
       'entry that is older than its parent',
       'entries that are older than their parents',
-      `SELECT e.id FROM ${of('entries')} e WHERE e.parent >= e.n`,
+      `SELECT e.id FROM ${tableName('entries')} e WHERE e.parent >= e.n`,
     ),
     check(
       'broken',
       'entry without a conversation',
       'entries without a conversation',
-      `SELECT e.id FROM ${of('entries')} e
-       WHERE NOT EXISTS (SELECT 1 FROM ${of('conversations')} c WHERE c.n = e.conversation)`,
+      `SELECT e.id FROM ${tableName('entries')} e
+       WHERE NOT EXISTS (SELECT 1 FROM ${tableName('conversations')} c WHERE c.n = e.conversation)`,
     ),
     check(
       'stale',
       'conversation whose head is missing',
       'conversations whose heads are missing',
-      `SELECT c.id FROM ${of('conversations')} c WHERE c.head IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM ${of('entries')} e WHERE e.n = c.head AND e.conversation = c.n)`,
+      `SELECT c.id FROM ${tableName('conversations')} c WHERE c.head IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM ${tableName('entries')} e WHERE e.n = c.head AND e.conversation = c.n)`,
     ),
     check(
       'stale',
       'conversation with a wrong count of entries',
       'conversations with a wrong count of entries',
-      `SELECT c.id FROM ${of('conversations')} c
-       WHERE c.entries <> (SELECT count(*) FROM ${of('entries')} e WHERE e.conversation = c.n)`,
+      `SELECT c.id FROM ${tableName('conversations')} c
+       WHERE c.entries <> (SELECT count(*) FROM ${tableName('entries')} e WHERE e.conversation = c.n)`,
     ),
     ...entryPointers.map(({ table, column, id, text: [one, many] }) =>
       check('stale', one, many, missingEntry(table, column, id)),
@@ -119,36 +124,36 @@ export function pointerChecks(of: TableName): PointerCheck[] {
       'stale',
       'unused blob',
       'unused blobs',
-      `SELECT b.sha256 FROM ${of('blobs')} b
-       WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_uses')} u WHERE u.blob = b.n)`,
+      `SELECT b.sha256 FROM ${tableName('blobs')} b
+       WHERE NOT EXISTS (SELECT 1 FROM ${tableName('blob_uses')} u WHERE u.blob = b.n)`,
     ),
     check(
       'stale',
       'piece that belongs to no blob',
       'pieces that belong to no blob',
-      `SELECT p.sha256 FROM ${of('pieces')} p
-       WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_pieces')} b WHERE b.piece = p.n)`,
+      `SELECT p.sha256 FROM ${tableName('pieces')} p
+       WHERE NOT EXISTS (SELECT 1 FROM ${tableName('blob_pieces')} b WHERE b.piece = p.n)`,
     ),
   ]
 }
 
 /** The statements that repair stale data: nothing in them changes an entry. */
-export function pointerRepairs(of: TableName): string[] {
+export function pointerRepairs(tableName: TableName): string[] {
   const missing = (column: string) =>
-    `${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of('entries')} e WHERE e.n = ${column})`
+    `${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${tableName('entries')} e WHERE e.n = ${column})`
   return [
     ...entryPointers.map(({ table, column, repair }) =>
       repair === 'delete'
-        ? `DELETE FROM ${of(table)} WHERE ${missing(column)}`
-        : `UPDATE ${of(table)} SET ${column} = NULL WHERE ${missing(column)}`,
+        ? `DELETE FROM ${tableName(table)} WHERE ${missing(column)}`
+        : `UPDATE ${tableName(table)} SET ${column} = NULL WHERE ${missing(column)}`,
     ),
-    `UPDATE ${of('conversations')} SET branch = NULL,
-       head = (SELECT max(e.n) FROM ${of('entries')} e WHERE e.conversation = ${of('conversations')}.n)
+    `UPDATE ${tableName('conversations')} SET branch = NULL,
+       head = (SELECT max(e.n) FROM ${tableName('entries')} e WHERE e.conversation = ${tableName('conversations')}.n)
      WHERE ${missing('head')}`,
-    `UPDATE ${of('conversations')} SET
-       entries = (SELECT count(*) FROM ${of('entries')} e WHERE e.conversation = ${of('conversations')}.n)`,
-    `DELETE FROM ${of('blobs')} WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_uses')} u WHERE u.blob = ${of('blobs')}.n)`,
-    `DELETE FROM ${of('pieces')}
-     WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_pieces')} b WHERE b.piece = ${of('pieces')}.n)`,
+    `UPDATE ${tableName('conversations')} SET
+       entries = (SELECT count(*) FROM ${tableName('entries')} e WHERE e.conversation = ${tableName('conversations')}.n)`,
+    `DELETE FROM ${tableName('blobs')} WHERE NOT EXISTS (SELECT 1 FROM ${tableName('blob_uses')} u WHERE u.blob = ${tableName('blobs')}.n)`,
+    `DELETE FROM ${tableName('pieces')}
+     WHERE NOT EXISTS (SELECT 1 FROM ${tableName('blob_pieces')} b WHERE b.piece = ${tableName('pieces')}.n)`,
   ]
 }

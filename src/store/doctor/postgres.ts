@@ -10,7 +10,7 @@ import { indexDocuments, indexRows, selectLog, type LogRow } from '../postgres/s
 import { wordVectors } from '../postgres/vectors.ts'
 
 const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 2, statementMs: 0 }
-const of = (table: string): string => `synapse.${table}`
+const tableName = (table: string): string => `synapse.${table}`
 
 export async function examinePostgres(url: string, progress: Progress): Promise<Finding[]> {
   const db = await connect(url, settings)
@@ -27,7 +27,7 @@ export async function examinePostgres(url: string, progress: Progress): Promise<
 
 async function checkPointers(db: Database, findings: Finding[]): Promise<void> {
   let wrong = 0
-  for (const { one, many, level, sql } of pointerChecks(of)) {
+  for (const { one, many, level, sql } of pointerChecks(tableName)) {
     const rows = (await db.plan<Record<string, unknown>>(sql)).map((row) => String(Object.values(row)[0]))
     if (rows.length === 0) continue
     wrong++
@@ -45,16 +45,16 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
   for await (const rows of pages(db, progress)) {
     // Before the index is checked: what is indexed meanwhile is in it.
     const waiting = await waitingOf(db, rows)
-    const own = indexDocuments(rows)
+    const expected = indexDocuments(rows)
     // As text: the bytes of a tsvector also depend on how it was created.
     const indexed = await db.plan<{ n: number; fits: boolean }>(
       `SELECT s.n, s.words::text = d.words::text AS fits FROM unnest($1::bigint[], $2::tsvector[]) AS d (n, words)
        JOIN synapse.search s ON s.n = d.n`,
-      [own.map(({ n }) => n), wordVectors(own)],
+      [expected.map(({ n }) => n), wordVectors(expected)],
     )
     const fitting = new Set(indexed.filter(({ fits }) => fits).map(({ n }) => n))
     const missing = new Set<string>()
-    for (const { n, row } of own) {
+    for (const { n, row } of expected) {
       if (waiting.has(row.n)) continue
       documents++
       if (!fitting.has(n)) missing.add(row.id)
@@ -69,12 +69,12 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
       ? finding('fine', `${counted(entries, 'entry', 'entries')}, all intact.`)
       : finding('broken', `${counted(damaged.length, 'entry is', 'entries are')} damaged.`, damaged),
   )
-  const { n: found } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM synapse.search')) ?? { n: 0 }
+  const { n: count } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM synapse.search')) ?? { n: 0 }
   if (unindexed.length > 0) {
-    const what = counted(unindexed.length, 'entry', 'entries')
-    findings.push(finding('stale', `${what} cannot be found by the search, or not by all words.`, unindexed))
+    const entries = counted(unindexed.length, 'entry', 'entries')
+    findings.push(finding('stale', `${entries} cannot be found by the search, or not by all words.`, unindexed))
   }
-  findings.push(indexFinding(found, documents, waits))
+  findings.push(indexFinding(count, documents, waits))
 }
 
 async function waitingOf(db: Database, rows: readonly LogRow[]): Promise<Set<number>> {
@@ -100,7 +100,7 @@ export async function repairPostgres(url: string, progress: Progress): Promise<R
   const db = await connect(url, settings)
   try {
     await db.transaction(async (queries) => {
-      for (const sql of pointerRepairs(of)) await queries.all(sql)
+      for (const sql of pointerRepairs(tableName)) await queries.all(sql)
       await queries.all('DELETE FROM synapse.waiting')
       await queries.all('DELETE FROM synapse.search')
       for await (const rows of pages(queries, progress)) await indexRows(queries, rows)

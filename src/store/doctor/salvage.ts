@@ -46,7 +46,7 @@ async function readInto(damaged: string, copy: string, path: string, progress: P
   const db = await connect(copy, { now: Date.now, leaseSkewMs: () => 0, busyMs: 5000 })
   try {
     db.run('PRAGMA foreign_keys = OFF')
-    const done = db.transaction(() => {
+    const summary = db.transaction(() => {
       const lost = copyTables(source, db)
       const repairs = [...repairEntries(db), ...dropBadBlobs(db)]
       dropOrphans(db)
@@ -57,7 +57,7 @@ async function readInto(damaged: string, copy: string, path: string, progress: P
       const saved = `${counted(n, 'entry', 'entries')} of ${counted(c, 'conversation')} could be read.`
       return [saved, ...lost, ...repairs]
     })
-    return done
+    return summary
   } finally {
     db.close()
     source.close()
@@ -105,17 +105,17 @@ function copyTables(source: DatabaseSync, db: Connection): string[] {
 }
 
 function copyTable(source: DatabaseSync, db: Connection, table: string): { lost: number } {
-  const here = db.all<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`).map(({ name }) => name)
-  let there: string[]
+  const expected = db.all<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`).map(({ name }) => name)
+  let present: string[]
   try {
-    there = source
+    present = source
       .prepare(`SELECT name FROM pragma_table_info('${table}')`)
       .all()
       .map((row) => String(row['name']))
   } catch {
     return { lost: Infinity }
   }
-  const columns = here.filter((name) => there.includes(name))
+  const columns = expected.filter((name) => present.includes(name))
   if (columns.length === 0) return { lost: 0 }
   const insert = `INSERT OR IGNORE INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
   const keep = (row: Values): void => {
@@ -234,8 +234,8 @@ function repairEntries(db: Connection): string[] {
 /** The last entry before the lost parent at the depth of the parent's own parent. */
 function nearest(rows: readonly EntryRow[], { conversation, depth, n }: EntryRow, lost: number): number | null {
   const until = Math.min(lost, n)
-  const found = rows.findLast((row) => row.conversation === conversation && row.n < until && row.depth <= depth - 2)
-  return found?.n ?? null
+  const parent = rows.findLast((row) => row.conversation === conversation && row.n < until && row.depth <= depth - 2)
+  return parent?.n ?? null
 }
 
 function dropBadBlobs(db: Connection): string[] {
@@ -267,8 +267,8 @@ function dropOrphans(db: Connection): void {
     )
     if (rows.length === 0) return
     for (const { table, rowid } of rows) if (rowid !== null) db.run(`DELETE FROM ${table} WHERE rowid = ?`, rowid)
-    for (const [table, column, to] of keyless) {
-      db.run(`DELETE FROM ${table} WHERE ${column} NOT IN (SELECT n FROM ${to})`)
+    for (const [table, column, target] of keyless) {
+      db.run(`DELETE FROM ${table} WHERE ${column} NOT IN (SELECT n FROM ${target})`)
     }
   }
 }

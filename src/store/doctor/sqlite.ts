@@ -56,7 +56,7 @@ const notDamage: ReadonlySet<string | undefined> = new Set<StorageCode>(['read-o
 
 /** Returns the version if the file is ours and known. */
 function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): number | undefined {
-  const sqlite = String(one(db, 'SELECT sqlite_version()'))
+  const sqlite = String(scalar(db, 'SELECT sqlite_version()'))
   findings.push(
     isSafeVersion(sqlite)
       ? finding('fine', `SQLite ${sqlite}.`)
@@ -65,8 +65,8 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
           `SQLite ${sqlite} can damage files that two processes write to. Install Node ${nodeToInstall(process.version)} or later.`,
         ),
   )
-  const version = Number(one(db, 'PRAGMA user_version'))
-  if (one(db, 'PRAGMA application_id') !== 0x53796e61) {
+  const version = Number(scalar(db, 'PRAGMA user_version'))
+  if (scalar(db, 'PRAGMA application_id') !== 0x53796e61) {
     findings.push(finding('broken', `${path} is not marked as a store of Synapse.`))
     return undefined
   }
@@ -101,7 +101,7 @@ function checkPages(db: DatabaseSync, findings: Finding[]): void {
 
 /** A write-ahead log that is missing now, or was when the file was opened. */
 function checkLostLog(db: DatabaseSync, path: string, before: BeforeOpening, findings: Finding[]): void {
-  const since = one(db, 'SELECT since FROM writers')
+  const since = scalar(db, 'SELECT since FROM writers')
   if (isLogLost(before, typeof since === 'number' ? since : undefined)) {
     findings.push(finding('warning', lostLogSentence(path)))
   }
@@ -124,14 +124,14 @@ function checkPointers(db: DatabaseSync, findings: Finding[]): void {
 
 /** Every message is intact, and the index has a row for each of its documents, or they wait to be indexed. */
 function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): void {
-  const count = Number(one(db, 'SELECT count(*) FROM entries'))
+  const count = Number(scalar(db, 'SELECT count(*) FROM entries'))
   const damaged: string[] = []
   const unindexed: string[] = []
-  const upto = Number(one(db, 'SELECT n FROM search_upto'))
+  const upto = Number(scalar(db, 'SELECT n FROM search_upto'))
   const indexed = db.prepare('SELECT sz FROM search_docsize WHERE id = ?')
-  let seen = 0
+  let checked = 0
   for (const row of db.prepare('SELECT n, id, role, checksum, documents, message FROM entries').iterate()) {
-    if (++seen % 1000 === 0) progress(seen / count)
+    if (++checked % 1000 === 0) progress(checked / count)
     const { n, id, message } = { n: Number(row['n']), id: String(row['id']), message: String(row['message']) }
     if (crc32(message) !== row['checksum'] || !isId(id)) {
       damaged.push(id)
@@ -154,21 +154,21 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
       : finding('broken', `${counted(damaged.length, 'entry is', 'entries are')} damaged.`, damaged),
   )
   if (unindexed.length > 0) {
-    const what = counted(unindexed.length, 'entry', 'entries')
-    findings.push(finding('stale', `${what} cannot be found by the search, or not by all words.`, unindexed))
+    const entries = counted(unindexed.length, 'entry', 'entries')
+    findings.push(finding('stale', `${entries} cannot be found by the search, or not by all words.`, unindexed))
   }
 }
 
 function checkIndex(db: DatabaseSync, findings: Finding[]): void {
-  const upto = Number(one(db, 'SELECT n FROM search_upto'))
-  if (!(upto <= Number(one(db, 'SELECT coalesce(max(n), 0) FROM entries')))) {
+  const upto = Number(scalar(db, 'SELECT n FROM search_upto'))
+  if (!(upto <= Number(scalar(db, 'SELECT coalesce(max(n), 0) FROM entries')))) {
     findings.push(finding('stale', 'New entries would not be indexed.'))
     return
   }
-  const expected = Number(one(db, `SELECT coalesce(sum(documents), 0) FROM entries WHERE n <= ${upto}`))
-  const found = Number(one(db, 'SELECT count(*) FROM search_docsize'))
-  const waiting = Number(one(db, `SELECT count(*) FROM entries WHERE n > ${upto}`))
-  findings.push(indexFinding(found, expected, waiting))
+  const expected = Number(scalar(db, `SELECT coalesce(sum(documents), 0) FROM entries WHERE n <= ${upto}`))
+  const indexed = Number(scalar(db, 'SELECT count(*) FROM search_docsize'))
+  const waiting = Number(scalar(db, `SELECT count(*) FROM entries WHERE n > ${upto}`))
+  findings.push(indexFinding(indexed, expected, waiting))
 }
 
 function checkBlobs(db: DatabaseSync, findings: Finding[]): void {
@@ -194,15 +194,15 @@ function checkBlobs(db: DatabaseSync, findings: Finding[]): void {
 
 function checkUnfinished(db: DatabaseSync, findings: Finding[]): void {
   const open = Number(
-    one(
+    scalar(
       db,
       `SELECT count(*) FROM (SELECT conversation FROM exchanges WHERE outcome = 'open'
        UNION SELECT conversation FROM tool_runs WHERE outcome IS NULL)`,
     ),
   )
   if (open === 0) return
-  const what = counted(open, 'conversation')
-  findings.push(finding('fine', `${what} with an active or interrupted run: opening closes it.`))
+  const conversations = counted(open, 'conversation')
+  findings.push(finding('fine', `${conversations} with an active or interrupted run: opening closes it.`))
 }
 
 /** As Synapse opens it; `PRAGMA synchronous` is a setting of the connection. */
@@ -295,6 +295,6 @@ function all(db: DatabaseSync, sql: string): Record<string, string | number | bi
   return db.prepare(sql).all()
 }
 
-function one(db: DatabaseSync, sql: string): unknown {
+function scalar(db: DatabaseSync, sql: string): unknown {
   return Object.values(db.prepare(sql).get() ?? {})[0]
 }

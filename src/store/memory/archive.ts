@@ -12,7 +12,8 @@ export function archiveMethods(state: MemoryState): Archives {
       const id = checkId(about.id, state.now())
       if (state.conversations.has(id)) throw idTaken('conversation', id)
       for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
-      for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)
+      for (const exchange of copy.exchanges)
+        if (state.exchanges.has(exchange.id)) throw idTaken('exchange', exchange.id)
       const createdAt = isoTime(about.createdAt, 'The time of a conversation')
       const stored = newConversation({
         id,
@@ -34,12 +35,12 @@ export function archiveMethods(state: MemoryState): Archives {
         throw error
       }
       for (const { name, entryId } of copy.branches) stored.branches.set(plainText(name), entryId)
-      stored.exchanges = copy.exchanges.map((one) => ({
-        about: { ...one, conversationId: id },
+      stored.exchanges = copy.exchanges.map((exchange) => ({
+        about: { ...exchange, conversationId: id },
         conversation: stored,
         events: [],
       }))
-      for (const one of stored.exchanges) state.exchanges.set(one.about.id, one)
+      for (const exchange of stored.exchanges) state.exchanges.set(exchange.about.id, exchange)
       stored.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))
       stored.overlays = copy.overlays.map((overlay) => ({ ...overlay, conversationId: id }))
       stored.about.head = about.head

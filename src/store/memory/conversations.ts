@@ -58,14 +58,15 @@ export function conversationMethods(state: MemoryState): Conversations {
     },
 
     async deleteConversation(owner, id) {
-      const gone = state.find(owner, id)
-      if (!gone) return false
+      const conversation = state.find(owner, id)
+      if (!conversation) return false
       state.conversations.delete(id)
-      for (const entry of gone.entries) state.entries.delete(entry.id)
-      for (const exchange of gone.exchanges) state.exchanges.delete(exchange.about.id)
-      for (const [streamId, stream] of state.streams) if (stream.conversation === gone) state.streams.delete(streamId)
+      for (const entry of conversation.entries) state.entries.delete(entry.id)
+      for (const exchange of conversation.exchanges) state.exchanges.delete(exchange.about.id)
+      for (const [streamId, stream] of state.streams)
+        if (stream.conversation === conversation) state.streams.delete(streamId)
       state.records = state.records.filter(({ record }) => record.conversationId !== id)
-      state.dropUnused(gone.blobs)
+      state.dropUnused(conversation.blobs)
       return true
     },
   }

@@ -26,8 +26,8 @@ export function entryMethods(state: MemoryState): Entries & Branches {
     },
 
     async entry(owner, entryId) {
-      const found = state.findEntry(owner, entryId)
-      return found && toEntry(found)
+      const entry = state.findEntry(owner, entryId)
+      return entry && toEntry(entry)
     },
 
     async history(owner, entryId, options = {}) {
@@ -46,22 +46,22 @@ export function entryMethods(state: MemoryState): Entries & Branches {
 
     async outline(owner, conversationId, part) {
       const entries = state.find(owner, conversationId)?.entries ?? []
-      const at = part?.before === undefined ? entries.length : entries.findIndex(({ id }) => id === part.before)
-      const shown = part ? entries.slice(Math.max(0, at - part.last), Math.max(0, at)) : entries
-      return shown.map(({ id, parentId, depth, role, at }) => ({ id, parentId, depth, role, at }))
+      const end = part?.before === undefined ? entries.length : entries.findIndex(({ id }) => id === part.before)
+      const selected = part ? entries.slice(Math.max(0, end - part.last), Math.max(0, end)) : entries
+      return selected.map(({ id, parentId, depth, role, at }) => ({ id, parentId, depth, role, at }))
     },
 
-    async setHead(owner, conversationId, to, write) {
+    async setHead(owner, conversationId, target, write) {
       const conversation = state.writable(owner, conversationId, write)
       const { about, branches } = conversation
-      if ('branch' in to) {
-        const entryId = branches.get(to.branch)
-        if (entryId === undefined) throw notFound('branch', to.branch)
+      if ('branch' in target) {
+        const entryId = branches.get(target.branch)
+        if (entryId === undefined) throw notFound('branch', target.branch)
         about.head = entryId
-        about.branch = to.branch
+        about.branch = target.branch
       } else {
-        if (to.entryId !== null) state.entryIn(conversation, to.entryId)
-        about.head = to.entryId
+        if (target.entryId !== null) state.entryIn(conversation, target.entryId)
+        about.head = target.entryId
         delete about.branch
       }
       return copyOf(about)

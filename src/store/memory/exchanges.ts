@@ -122,8 +122,8 @@ function reads(state: MemoryState): Pick<Exchanges, 'exchange' | 'exchanges' | '
       const rows = new Map<string, UsageRow>()
       for (const { about, conversation } of state.exchanges.values()) {
         const { provider, model, startedAt, usage, cost } = about
-        const wanted = query.conversationId === undefined || query.conversationId === about.conversationId
-        if (conversation.about.owner !== owner || !wanted || startedAt < after || startedAt >= before) continue
+        const isInScope = query.conversationId === undefined || query.conversationId === about.conversationId
+        if (conversation.about.owner !== owner || !isInScope || startedAt < after || startedAt >= before) continue
         const day = startedAt.slice(0, 10)
         const key = JSON.stringify([day, provider, model])
         const row = rows.get(key) ?? {

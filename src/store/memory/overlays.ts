@@ -35,11 +35,11 @@ function overlayMethods(state: MemoryState): Overlays {
     },
 
     async setOverlayUndone(owner, overlayId, undone, write) {
-      const found = findOverlay(overlayId)
-      if (!found || found.conversation.about.owner !== owner) throw notFound('overlay', overlayId)
-      state.writable(owner, found.conversation.about.id, write)
-      found.overlay.undone = undone
-      return copyOf(found.overlay)
+      const match = findOverlay(overlayId)
+      if (!match || match.conversation.about.owner !== owner) throw notFound('overlay', overlayId)
+      state.writable(owner, match.conversation.about.id, write)
+      match.overlay.undone = undone
+      return copyOf(match.overlay)
     },
 
     async overlays(owner, conversationId) {
@@ -49,7 +49,7 @@ function overlayMethods(state: MemoryState): Overlays {
 
   function findOverlay(id: string): { conversation: StoredConversation; overlay: Overlay } | undefined {
     for (const conversation of state.conversations.values()) {
-      const overlay = conversation.overlays.find((one) => one.id === id)
+      const overlay = conversation.overlays.find((candidate) => candidate.id === id)
       if (overlay) return { conversation, overlay }
     }
     return undefined
@@ -81,22 +81,22 @@ function stateMethods(state: MemoryState): States {
     async stateAt(owner, entryId, { provider, protocol }) {
       const now = new Date(state.now()).toISOString()
       for (const entry of state.path(state.findEntry(owner, entryId))) {
-        const found = entry.conversation.states.findLast(
-          (one) =>
-            one.covers === entry.id &&
-            one.provider === provider &&
-            one.protocol === protocol &&
-            (one.expiresAt === undefined || one.expiresAt > now),
+        const match = entry.conversation.states.findLast(
+          (candidate) =>
+            candidate.covers === entry.id &&
+            candidate.provider === provider &&
+            candidate.protocol === protocol &&
+            (candidate.expiresAt === undefined || candidate.expiresAt > now),
         )
-        if (found) return { ...found }
+        if (match) return { ...match }
       }
       return undefined
     },
 
     async dropState(owner, stateId) {
       for (const { about, states } of state.conversations.values()) {
-        const at = states.findIndex((one) => one.id === stateId)
-        if (at >= 0 && about.owner === owner) states.splice(at, 1)
+        const index = states.findIndex((candidate) => candidate.id === stateId)
+        if (index >= 0 && about.owner === owner) states.splice(index, 1)
       }
     },
   }
@@ -106,32 +106,32 @@ function leaseMethods(state: MemoryState): Leases {
   return {
     async takeLease(owner, conversationId, lease) {
       checkTtl(lease.ttlMs)
-      const found = state.find(owner, conversationId)
-      if (!found) throw notFound('conversation', conversationId)
-      const held = nextLease(found.fence, lease, state.leaseNow())
-      found.fence = held
-      return leaseOf(held)
+      const conversation = state.find(owner, conversationId)
+      if (!conversation) throw notFound('conversation', conversationId)
+      const fence = nextLease(conversation.fence, lease, state.leaseNow())
+      conversation.fence = fence
+      return leaseOf(fence)
     },
 
     async renewLease(owner, conversationId, epoch, ttlMs) {
       checkTtl(ttlMs)
-      const found = state.find(owner, conversationId)
-      if (!found) throw notFound('conversation', conversationId)
-      const { holder } = found.fence
-      if (found.fence.epoch !== epoch || holder === null) throw leaseLost(found.fence, epoch)
-      const held = { ...found.fence, holder, expires: state.leaseNow() + ttlMs }
-      found.fence = held
-      return leaseOf(held)
+      const conversation = state.find(owner, conversationId)
+      if (!conversation) throw notFound('conversation', conversationId)
+      const { holder } = conversation.fence
+      if (conversation.fence.epoch !== epoch || holder === null) throw leaseLost(conversation.fence, epoch)
+      const fence = { ...conversation.fence, holder, expires: state.leaseNow() + ttlMs }
+      conversation.fence = fence
+      return leaseOf(fence)
     },
 
     async releaseLease(owner, conversationId, epoch) {
-      const found = state.find(owner, conversationId)
-      if (found?.fence.epoch === epoch) found.fence = { ...found.fence, holder: null }
+      const conversation = state.find(owner, conversationId)
+      if (conversation?.fence.epoch === epoch) conversation.fence = { ...conversation.fence, holder: null }
     },
 
     async lease(owner, conversationId) {
-      const found = state.find(owner, conversationId)
-      return found && isHeld(found.fence, state.leaseNow()) ? leaseOf(found.fence) : undefined
+      const conversation = state.find(owner, conversationId)
+      return conversation && isHeld(conversation.fence, state.leaseNow()) ? leaseOf(conversation.fence) : undefined
     },
   }
 }

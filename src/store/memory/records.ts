@@ -21,8 +21,8 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async record(owner, kind, id) {
-      const found = unexpired(state).find((row) => hasKey(row, owner, kind, id))
-      return found && copy(found)
+      const stored = unexpired(state).find((row) => hasKey(row, owner, kind, id))
+      return stored && copy(stored)
     },
 
     async records(owner, kind, page = {}) {
@@ -36,18 +36,18 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async deleteRecord(owner, kind, id) {
-      const at = state.records.findIndex((row) => hasKey(row, owner, kind, id))
-      if (at >= 0) state.records.splice(at, 1)
-      return at >= 0
+      const index = state.records.findIndex((row) => hasKey(row, owner, kind, id))
+      if (index >= 0) state.records.splice(index, 1)
+      return index >= 0
     },
 
     async openStream(owner, conversationId, streamId) {
       const id = checkId(streamId, state.now())
       const conversation = state.find(owner, conversationId)
       if (!conversation) throw notFound('conversation', conversationId)
-      const found = state.streams.get(id)
-      if (found && found.conversation !== conversation) throw notFound('stream', id)
-      const stream: StoredStream = found ?? { conversation, epoch: 0, events: [] }
+      const existing = state.streams.get(id)
+      if (existing && existing.conversation !== conversation) throw notFound('stream', id)
+      const stream: StoredStream = existing ?? { conversation, epoch: 0, events: [] }
       stream.epoch++
       state.streams.set(id, stream)
       return { epoch: stream.epoch, next: stream.events.length }
@@ -57,25 +57,27 @@ export function recordMethods(state: MemoryState): Records & Streams {
       return writes.map((write) => appendStream(state, write))
     },
 
-    async stream(owner, streamId, from = 0, most = streamPage) {
+    async stream(owner, streamId, from = 0, limit = streamPage) {
       const stream = findStream(state, owner, streamId)
       if (!stream) return undefined
-      const events = stream.events.slice(from, from + most)
+      const events = stream.events.slice(from, from + limit)
       const next = from + events.length
       return { events, next, ended: stream.endedAt !== undefined && next >= stream.events.length }
     },
 
     async currentStreams(owner, conversationId) {
       const conversation = state.find(owner, conversationId)
-      const all = [...state.streams].filter(([, one]) => one.conversation === conversation && one.endedAt === undefined)
+      const all = [...state.streams].filter(
+        ([, stream]) => stream.conversation === conversation && stream.endedAt === undefined,
+      )
       return all.map(([id]) => id).toReversed()
     },
 
     async dropStreams(endedBefore) {
       const before = isoTime(endedBefore, 'The end of a stream')
-      const gone = [...state.streams].filter(([, { endedAt }]) => endedAt !== undefined && endedAt < before)
-      for (const [id] of gone) state.streams.delete(id)
-      return gone.length
+      const ended = [...state.streams].filter(([, { endedAt }]) => endedAt !== undefined && endedAt < before)
+      for (const [id] of ended) state.streams.delete(id)
+      return ended.length
     },
   }
 }
@@ -98,16 +100,16 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   const { owner, kind, conversationId } = record
   const id = checkId(record.id, state.now())
   const data = jsonCopy(record.data, 'The record')
-  const at = state.records.findIndex((row) => hasKey(row, owner, kind, id))
-  const found = state.records[at]
-  if (record.version !== undefined && record.version !== (found?.record.version ?? 0)) {
+  const index = state.records.findIndex((row) => hasKey(row, owner, kind, id))
+  const existing = state.records[index]
+  if (record.version !== undefined && record.version !== (existing?.record.version ?? 0)) {
     throw recordChanged(kind, id)
   }
   if (conversationId !== undefined && !state.find(owner, conversationId)) {
     throw notFound('conversation', conversationId)
   }
   const row: StoredRecordRow = {
-    n: found?.n ?? ++state.lastRecord,
+    n: existing?.n ?? ++state.lastRecord,
     record: {
       owner,
       kind,
@@ -115,11 +117,11 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
       data,
       ...(conversationId !== undefined && { conversationId }),
       ...(record.expiresAt !== undefined && { expiresAt: isoTime(record.expiresAt, 'The end of a record') }),
-      version: (found?.record.version ?? 0) + 1,
-      at: found?.record.at ?? now,
+      version: (existing?.record.version ?? 0) + 1,
+      at: existing?.record.at ?? now,
     },
   }
-  if (found) state.records[at] = row
+  if (existing) state.records[index] = row
   else state.records.push(row)
   return copy(row)
 }

@@ -16,9 +16,9 @@ export function searchMethods(state: MemoryState): Search {
     const terms = parseQuery(query.text)
     const rows: { n: number; entry: StoredEntry; document: SearchDocument }[] = []
     let n = 0
-    for (const found of terms.length === 0 ? [] : candidates(state, owner, query)) {
+    for (const candidate of terms.length === 0 ? [] : candidates(state, owner, query)) {
       if (rows.length > size) break
-      if (matchesAll(terms, found.document.text) && ++n > skip) rows.push({ n, ...found })
+      if (matchesAll(terms, candidate.document.text) && ++n > skip) rows.push({ n, ...candidate })
     }
     return pageOf(
       rows,
@@ -55,7 +55,7 @@ function* candidates(
   owner: string,
   query: SearchQuery,
 ): Generator<{ entry: StoredEntry; document: SearchDocument }> {
-  const wanted = queryFilters(owner, query)
+  const filters = queryFilters(owner, query)
   const { after, before } = timeSpan(query)
   for (const entry of [...state.entries.values()].toReversed()) {
     const { about } = entry.conversation
@@ -64,7 +64,7 @@ function* candidates(
     if (query.label !== undefined && !about.labels.includes(query.label)) continue
     const documents = filteredDocuments(about.owner, about.id, searchableOf(entry.message))
     for (const document of documents.toReversed()) {
-      if (wanted.every((filter) => document.filters.includes(filter))) yield { entry, document }
+      if (filters.every((filter) => document.filters.includes(filter))) yield { entry, document }
     }
   }
 }

@@ -92,32 +92,37 @@ export class MemoryState {
   }
 
   find(owner: string, conversationId: string): StoredConversation | undefined {
-    const found = this.conversations.get(conversationId)
-    return found?.about.owner === owner ? found : undefined
+    const conversation = this.conversations.get(conversationId)
+    return conversation?.about.owner === owner ? conversation : undefined
   }
 
   writable(owner: string, conversationId: string, write: Write | undefined): StoredConversation {
-    const found = this.find(owner, conversationId)
-    if (!found) throw notFound('conversation', conversationId)
-    const { takes } = checkWriter(found.fence, write, this.leaseNow())
-    if (takes) found.fence = { ...found.fence, holder: null }
-    return found
+    const conversation = this.find(owner, conversationId)
+    if (!conversation) throw notFound('conversation', conversationId)
+    const { takes } = checkWriter(conversation.fence, write, this.leaseNow())
+    if (takes) conversation.fence = { ...conversation.fence, holder: null }
+    return conversation
   }
 
   findEntry(owner: string, entryId: string): StoredEntry | undefined {
-    const found = this.entries.get(entryId)
-    return found?.conversation.about.owner === owner ? found : undefined
+    const entry = this.entries.get(entryId)
+    return entry?.conversation.about.owner === owner ? entry : undefined
   }
 
   entryIn(conversation: StoredConversation, entryId: string): StoredEntry {
-    const found = this.entries.get(entryId)
-    if (found?.conversation !== conversation) throw notFound('entry', entryId)
-    return found
+    const entry = this.entries.get(entryId)
+    if (entry?.conversation !== conversation) throw notFound('entry', entryId)
+    return entry
   }
 
   /** From the entry up to the root. */
   *path(entry: StoredEntry | undefined): Generator<StoredEntry> {
-    for (let at = entry; at; at = at.parentId === null ? undefined : this.entries.get(at.parentId)) yield at
+    for (
+      let current = entry;
+      current;
+      current = current.parentId === null ? undefined : this.entries.get(current.parentId)
+    )
+      yield current
   }
 
   /** Throws before it changes anything. */
@@ -187,7 +192,7 @@ export function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const list: unknown[] = []
-    for (const one of value) list.push(copyOf(one))
+    for (const element of value) list.push(copyOf(element))
     return list as T
   }
   const copy = { ...value } as Record<string, unknown>

@@ -18,18 +18,18 @@ export interface Appending {
   write: Write | undefined
 }
 
-export async function appendAlone(db: Database, one: Appending): Promise<Entry> {
-  const sent = await insert(db, one, (values) => db.once(statement, values))
+export async function appendAlone(db: Database, append: Appending): Promise<Entry> {
+  const sent = await insert(db, append, (values) => db.once(statement, values))
   const { row, lost } = sent as { row: Inserted | undefined; lost: boolean }
   if (row) {
-    db.indexing.appended(row.n, one.entry.json.length)
-    return toEntry(one, row)
+    db.indexing.appended(row.n, append.entry.json.length)
+    return toEntry(append, row)
   }
   return db.transaction(async (queries) => {
-    const known = lost && (await written(queries, one))
-    if (known) return known
-    await writable(db, queries, one.owner, one.conversationId, one.write)
-    return appendEntry(db, queries, one)
+    const stored = lost && (await findWritten(queries, append))
+    if (stored) return stored
+    await writable(db, queries, append.owner, append.conversationId, append.write)
+    return appendEntry(db, queries, append)
   }, lost)
 }
 
@@ -37,8 +37,8 @@ export async function appendAlone(db: Database, one: Appending): Promise<Entry> 
  * The entry, if a statement whose answer was lost has written it. Under the lock of the conversation: one that is still
  * in transit will then fail, because its id is taken.
  */
-async function written(queries: Queries, one: Appending): Promise<Entry | undefined> {
-  const { owner, conversationId, entry } = one
+async function findWritten(queries: Queries, append: Appending): Promise<Entry | undefined> {
+  const { owner, conversationId, entry } = append
   await queries.all('SELECT 1 FROM synapse.conversations WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE', [
     conversationId,
     owner,
@@ -48,15 +48,15 @@ async function written(queries: Queries, one: Appending): Promise<Entry | undefi
      LEFT JOIN synapse.entries p ON p.n = e.parent WHERE e.id = $1 AND e.checksum = $2 AND c.id = $3 AND c.owner = $4`,
     [entry.id, entry.checksum, conversationId, owner],
   )
-  return row && toEntry(one, row)
+  return row && toEntry(append, row)
 }
 
 /** Inside a transaction that has locked the conversation by `writable`. */
-export async function appendEntry(db: Database, queries: Transaction, one: Appending): Promise<Entry> {
-  const row = await insert(db, one, (values) => queries.get<Inserted>(statement, values))
-  if (!row) throw await reason(db, queries, one)
-  queries.onceCommitted(() => db.indexing.appended(row.n, one.entry.json.length))
-  return toEntry(one, row)
+export async function appendEntry(db: Database, queries: Transaction, append: Appending): Promise<Entry> {
+  const row = await insert(db, append, (values) => queries.get<Inserted>(statement, values))
+  if (!row) throw await reason(db, queries, append)
+  queries.onceCommitted(() => db.indexing.appended(row.n, append.entry.json.length))
+  return toEntry(append, row)
 }
 
 interface Place {
@@ -106,8 +106,8 @@ const statement = `
   )
   SELECT n, parent_id, depth FROM moved`
 
-async function insert<T>(db: Database, one: Appending, send: (values: unknown[]) => Promise<T>): Promise<T> {
-  const { owner, conversationId, entry, write } = one
+async function insert<T>(db: Database, append: Appending, send: (values: unknown[]) => Promise<T>): Promise<T> {
+  const { owner, conversationId, entry, write } = append
   const values = [
     conversationId,
     owner,

@@ -43,14 +43,14 @@ export async function storeBlobs(
  */
 export async function storeBody(queries: Transaction, blob: Blob): Promise<(conversation: number) => void> {
   const hashes = blob.pieces.map((piece) => piece.sha256)
-  const known = await queries.all<{ sha256: string }>(knownPieces, [hashes])
+  const stored = await queries.all<{ sha256: string }>(knownPieces, [hashes])
   return (conversation) => {
     // Locks a blob that exists already: a deletion waits, and then finds it in use.
     queries.change(
       `INSERT INTO synapse.blobs (sha256, size) VALUES ($1, $2) ON CONFLICT (sha256) DO UPDATE SET size = excluded.size`,
       [blob.sha256, blob.size],
     )
-    for (const { sha256, packed, data } of newPieces(blob.pieces, known)) {
+    for (const { sha256, packed, data } of newPieces(blob.pieces, stored)) {
       queries.change(insertPiece, [sha256, packed, data])
     }
     queries.change(
@@ -75,23 +75,23 @@ const insertPiece =
 /** The pieces that are not known, each once. */
 function* newPieces(
   pieces: readonly Piece[],
-  known: readonly { sha256: string }[],
+  stored: readonly { sha256: string }[],
 ): Generator<{ sha256: string; packed: boolean; data: Uint8Array }> {
-  const there = new Set(known.map((row) => row.sha256))
+  const hashes = new Set(stored.map((row) => row.sha256))
   for (const { sha256, bytes } of pieces) {
-    if (there.has(sha256)) continue
-    there.add(sha256)
+    if (hashes.has(sha256)) continue
+    hashes.add(sha256)
     yield { sha256, ...packPiece(bytes) }
   }
 }
 
 /** Removes the conversation's references to its blobs, and the blobs without other references. */
 export async function dropBlobs(queries: Queries, conversation: number): Promise<void> {
-  const held = await queries.all<{ blob: number }>(
+  const rows = await queries.all<{ blob: number }>(
     'DELETE FROM synapse.blob_uses WHERE conversation = $1 RETURNING blob',
     [conversation],
   )
-  const blobs = held.map((row) => row.blob).sort((a, b) => a - b)
+  const blobs = rows.map((row) => row.blob).sort((a, b) => a - b)
   // Locked in a fixed order, so that two deletions cannot deadlock.
   await queries.all('SELECT 1 FROM synapse.blobs WHERE n = ANY ($1::bigint[]) ORDER BY n FOR UPDATE', [blobs])
   const pieces = await queries.all<{ piece: number }>(
@@ -111,33 +111,33 @@ export async function dropBlobs(queries: Queries, conversation: number): Promise
 }
 
 async function ownBlob(queries: Queries, owner: string, sha256: string): Promise<number | undefined> {
-  const found = await queries.get<{ n: number }>(
+  const row = await queries.get<{ n: number }>(
     `SELECT b.n FROM synapse.blobs b WHERE b.sha256 = $1 AND EXISTS (
        SELECT 1 FROM synapse.blob_uses u JOIN synapse.conversations c ON c.n = u.conversation
        WHERE u.blob = b.n AND c.owner = $2)`,
     [sha256, owner],
   )
-  return found?.n
+  return row?.n
 }
 
 async function insertBlob(queries: Queries, blob: Blob): Promise<number> {
-  const made = await queries.get<{ n: number }>(
+  const inserted = await queries.get<{ n: number }>(
     'INSERT INTO synapse.blobs (sha256, size) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING RETURNING n',
     [blob.sha256, blob.size],
   )
-  if (made) {
-    await keepPieces(queries, made.n, blob.pieces)
-    return made.n
+  if (inserted) {
+    await keepPieces(queries, inserted.n, blob.pieces)
+    return inserted.n
   }
-  const known = await queries.get<{ n: number }>('SELECT n FROM synapse.blobs WHERE sha256 = $1', [blob.sha256])
+  const existing = await queries.get<{ n: number }>('SELECT n FROM synapse.blobs WHERE sha256 = $1', [blob.sha256])
   // Deleted in between: now it can be created.
-  return known?.n ?? insertBlob(queries, blob)
+  return existing?.n ?? insertBlob(queries, blob)
 }
 
 async function keepPieces(queries: Queries, blob: number, pieces: readonly Piece[]): Promise<void> {
   const hashes = pieces.map((piece) => piece.sha256)
-  const known = await queries.all<{ sha256: string }>(knownPieces, [hashes])
-  for (const { sha256, packed, data } of newPieces(pieces, known)) {
+  const stored = await queries.all<{ sha256: string }>(knownPieces, [hashes])
+  for (const { sha256, packed, data } of newPieces(pieces, stored)) {
     await queries.all(insertPiece, [sha256, packed, data])
   }
   await queries.all(

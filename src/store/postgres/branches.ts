@@ -9,13 +9,13 @@ import type { Database, Queries } from './database.ts'
 
 export function branchMethods(db: Database): Branches {
   return {
-    setHead: (owner, conversationId, to, write) =>
+    setHead: (owner, conversationId, target, write) =>
       db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
-        const branch = 'branch' in to ? to.branch : null
+        const branch = 'branch' in target ? target.branch : null
         let head: number | null = null
-        if ('branch' in to) head = await branchHead(queries, conversation.n, to.branch)
-        else if (to.entryId !== null) head = await entryNumber(queries, conversation, to.entryId)
+        if ('branch' in target) head = await branchHead(queries, conversation.n, target.branch)
+        else if (target.entryId !== null) head = await entryNumber(queries, conversation, target.entryId)
         await queries.all('UPDATE synapse.conversations SET head = $1, branch = $2 WHERE n = $3', [
           head,
           branch,

@@ -30,7 +30,7 @@ export function conversationMethods(db: Database): Conversations {
       // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
       const { label, withoutLabel } = page
-      const labels = [label, withoutLabel].filter((one) => one !== undefined)
+      const labels = [label, withoutLabel].filter((name) => name !== undefined)
       const labelled =
         label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM synapse.labels WHERE label = $5)'
       const without =
@@ -71,13 +71,13 @@ export function conversationMethods(db: Database): Conversations {
 
     deleteConversation: (owner, id) =>
       db.transaction(async (queries) => {
-        const gone = await queries.get<{ n: number }>(
+        const deleted = await queries.get<{ n: number }>(
           'SELECT n FROM synapse.conversations WHERE id = $1 AND owner = $2 FOR UPDATE',
           [id, owner],
         )
-        if (!gone) return false
-        await dropBlobs(queries, gone.n)
-        await queries.all('DELETE FROM synapse.conversations WHERE n = $1', [gone.n])
+        if (!deleted) return false
+        await dropBlobs(queries, deleted.n)
+        await queries.all('DELETE FROM synapse.conversations WHERE n = $1', [deleted.n])
         return true
       }),
   }
@@ -89,13 +89,13 @@ export async function insertConversation(
   owner: string,
   { id, at, title, settings, labels }: ConversationValues,
 ): Promise<void> {
-  const made = await queries.get<{ n: number }>(
+  const inserted = await queries.get<{ n: number }>(
     `INSERT INTO synapse.conversations (id, owner, created_at, updated_at, title, settings)
      VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING n`,
     [id, owner, at, title, settings],
   )
-  if (!made) throw idTaken('conversation', id)
-  if (labels.length > 0) await setLabels(queries, made.n, labels)
+  if (!inserted) throw idTaken('conversation', id)
+  if (labels.length > 0) await setLabels(queries, inserted.n, labels)
 }
 
 type LabelledRow = ConversationRow & { labels: string[] }
@@ -117,9 +117,9 @@ async function readConversation(queries: Queries, owner: string, id: string): Pr
 }
 
 export async function mustHave(queries: Queries, owner: string, id: string): Promise<Conversation> {
-  const found = await readConversation(queries, owner, id)
-  if (!found) throw notFound('conversation', id)
-  return found
+  const conversation = await readConversation(queries, owner, id)
+  if (!conversation) throw notFound('conversation', id)
+  return conversation
 }
 
 /** A conversation as needed for a write. */
@@ -193,30 +193,30 @@ async function checked(db: Database, queries: Queries, row: LockedRow, write: Wr
 
 /** The number of an entry of the conversation with this id. */
 export async function entryIn(queries: Queries, conversationId: string, entryId: string): Promise<number> {
-  const found = await queries.get<{ n: number }>(
+  const row = await queries.get<{ n: number }>(
     `SELECT e.n FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
      WHERE e.id = $1 AND c.id = $2`,
     [entryId, conversationId],
   )
-  if (!found) throw notFound('entry', entryId)
-  return found.n
+  if (!row) throw notFound('entry', entryId)
+  return row.n
 }
 
 /** The number of an entry of the conversation. */
 export async function entryNumber(queries: Queries, conversation: { n: number }, entryId: string): Promise<number> {
-  const found = await queries.get<{ n: number }>('SELECT n FROM synapse.entries WHERE id = $1 AND conversation = $2', [
+  const row = await queries.get<{ n: number }>('SELECT n FROM synapse.entries WHERE id = $1 AND conversation = $2', [
     entryId,
     conversation.n,
   ])
-  if (!found) throw notFound('entry', entryId)
-  return found.n
+  if (!row) throw notFound('entry', entryId)
+  return row.n
 }
 
-export async function insertUnique<T>(insert: Promise<T>, taken: (error: unknown) => unknown): Promise<T> {
+export async function insertUnique<T>(insert: Promise<T>, onTaken: (error: unknown) => unknown): Promise<T> {
   try {
     return await insert
   } catch (error) {
-    throw isUniqueViolation(error) ? taken(error) : error
+    throw isUniqueViolation(error) ? onTaken(error) : error
   }
 }
 

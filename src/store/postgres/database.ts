@@ -145,13 +145,13 @@ export class Database implements Queries {
   async transaction<T>(work: (queries: Transaction) => Promise<T>, isDoubtful = false): Promise<T> {
     let open: Commit<T> | undefined
     const inDoubt = (): boolean => isDoubtful || open !== undefined
-    const done = await this.#steadily(async () => {
+    const committed = await this.#steadily(async () => {
       if (open && (await this.#wasCommitted(open.id))) return open
       open = undefined
       return this.#attempt(work, (commit) => (open = commit))
     }, inDoubt)
-    for (const one of done.after) one()
-    return done.result
+    for (const callback of committed.after) callback()
+    return committed.result
   }
 
   /** Creates the tables, in its own transaction: there is nothing yet by which it could be looked up. */
@@ -168,21 +168,21 @@ export class Database implements Queries {
   /** Keeps a connection for the notifications of a channel; returns a function that releases it. */
   async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
     const client = await this.#steadily(() => this.#acquire())
-    let held = true
+    let isHeld = true
     // One that receives nothing for long may have died silently.
     const ping = setInterval(() => void this.#send(client, { text: 'SELECT 1' }).catch(() => {}), pingMs)
     ping.unref()
     const leave = (): void => {
       clearInterval(ping)
-      if (!held) return
-      held = false
+      if (!isHeld) return
+      isHeld = false
       client.release(true)
       // A silent connection is closed only after minutes: the process can end before that.
       this.#linked.lineOf(client).socket.unref()
     }
     client.on('notification', ({ payload }) => heard(payload ?? ''))
     client.on('end', () => {
-      if (!held) return
+      if (!isHeld) return
       leave()
       lost()
     })
@@ -225,8 +225,8 @@ export class Database implements Queries {
         if (!isConflict && (!isOutage || ++losses > mostLosses)) throw fromPostgres(error, this.address, inDoubt())
         lostAt ??= performance.now()
         if (isOutage) await this.#recovered(lostAt, inDoubt)
-        const most = Math.min(mostPauseMs, 25 * 2 ** (losses + conflicts))
-        await wait(Math.random() * most)
+        const longestMs = Math.min(mostPauseMs, 25 * 2 ** (losses + conflicts))
+        await wait(Math.random() * longestMs)
       }
     }
   }
@@ -411,19 +411,19 @@ async function migrate(database: Database, migrating: DatabaseOptions['migrating
   await database.makeTables(async (queries) => {
     // One process at a time; the number is ours alone.
     await queries.all('SELECT pg_advisory_xact_lock(6004235)')
-    const done = await versionOf(queries)
-    if (done > migrations.length) {
+    const version = await versionOf(queries)
+    if (version > migrations.length) {
       throw storageError(
         'newer',
-        `The database at ${database.address} was written by a newer Synapse (format ${done}, this one knows ${migrations.length}). Update Synapse.`,
+        `The database at ${database.address} was written by a newer Synapse (format ${version}, this one knows ${migrations.length}). Update Synapse.`,
       )
     }
-    if (done === 0) {
+    if (version === 0) {
       await queries.all('CREATE SCHEMA IF NOT EXISTS synapse')
       await queries.all('CREATE TABLE synapse.format (version integer NOT NULL)')
       await queries.all('INSERT INTO synapse.format (version) VALUES (0)')
     }
-    const steps = migrations.slice(done)
+    const steps = migrations.slice(version)
     for (const [index, step] of steps.entries()) {
       for (const statement of step.split(/;\s*\n/)) if (statement.trim() !== '') await queries.all(statement)
       migrating?.(index + 1, steps.length)
@@ -434,8 +434,8 @@ async function migrate(database: Database, migrating: DatabaseOptions['migrating
 
 async function versionOf(queries: Queries): Promise<number> {
   // Not by to_regclass: inside a transaction that waited for a lock it may answer from an old cache.
-  const made = await queries.get(`SELECT 1 FROM pg_tables WHERE schemaname = 'synapse' AND tablename = 'format'`)
-  if (!made) return 0
+  const table = await queries.get(`SELECT 1 FROM pg_tables WHERE schemaname = 'synapse' AND tablename = 'format'`)
+  if (!table) return 0
   return (await queries.get<{ version: number }>('SELECT version FROM synapse.format'))?.version ?? 0
 }
 

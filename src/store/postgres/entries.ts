@@ -19,11 +19,11 @@ export function entryMethods(db: Database): Entries {
     async append(owner, conversationId, entry, write) {
       const prepared = prepareEntry(entry, db.options.now())
       const alone = prepared.blobs.length === 0 && prepared.named.length === 0
-      const one = { owner, conversationId, entry: prepared, write }
-      if (alone) return appendAlone(db, one)
+      const append = { owner, conversationId, entry: prepared, write }
+      if (alone) return appendAlone(db, append)
       return db.transaction(async (queries) => {
         await writable(db, queries, owner, conversationId, write)
-        return appendWhole(db, queries, one)
+        return appendWhole(db, queries, append)
       })
     },
 
@@ -31,13 +31,13 @@ export function entryMethods(db: Database): Entries {
       const prepared = entries.map((entry) => prepareEntry(entry, db.options.now()))
       return db.transaction(async (queries) => {
         const { n } = await writable(db, queries, owner, conversationId, write)
-        const written: Entry[] = []
+        const entries: Entry[] = []
         for (const entry of prepared) {
-          written.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
+          entries.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
         }
         await indexIfMany(queries, n, prepared.length)
         if (records.length > 0) await putAll(db, queries, records)
-        return written
+        return entries
       })
     },
 
@@ -99,8 +99,8 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
 }
 
 /** The entry with the blobs that it includes or names, inside a transaction that has locked the conversation. */
-export async function appendWhole(db: Database, queries: Transaction, one: Appending): Promise<Entry> {
-  const written = await appendEntry(db, queries, one)
-  await storeBlobs(queries, one.owner, one.conversationId, one.entry.blobs, one.entry.named)
-  return written
+export async function appendWhole(db: Database, queries: Transaction, append: Appending): Promise<Entry> {
+  const stored = await appendEntry(db, queries, append)
+  await storeBlobs(queries, append.owner, append.conversationId, append.entry.blobs, append.entry.named)
+  return stored
 }

@@ -27,7 +27,7 @@ function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 're
     async openExchange(owner, conversationId, exchange, write) {
       const { id, notes, blob, startedAt } = exchangeValues(conversationId, exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
-      const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
+      const request = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
       let attempts = 0
       return db.transaction(async (queries) => {
         const isFirst = attempts++ === 0
@@ -45,7 +45,7 @@ function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 're
           [id, conversation, entry, provider, protocol, model, blob.sha256, startedAt, notes],
           (error) => (isUniqueViolation(error) ? idTaken('exchange', id) : error),
         )
-        return { ...asked, outcome: 'open', attempts: 1, notes: JSON.parse(notes) as Exchange['notes'] }
+        return { ...request, outcome: 'open', attempts: 1, notes: JSON.parse(notes) as Exchange['notes'] }
       })
     },
 

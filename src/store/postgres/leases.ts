@@ -11,24 +11,24 @@ export function leaseMethods(db: Database): Leases {
   return {
     async takeLease(owner, conversationId, lease) {
       checkTtl(lease.ttlMs)
-      const { row: taken } = await db.once(take, [
+      const { row: free } = await db.once(take, [
         conversationId,
         owner,
         lease.holder,
         lease.ttlMs,
         db.options.leaseSkewMs(),
       ])
-      if (taken) return leaseOf(fenceOf(taken as FenceRow) as Held)
+      if (free) return leaseOf(fenceOf(free as FenceRow) as Held)
       // It is not free, or the answer was lost: if it was taken then, the caller itself is the holder.
       return db.transaction(async (queries) => {
         const row = await locked(queries, owner, conversationId)
-        const held = nextLease(fenceOf(row), lease, clockOf(db, row))
+        const fence = nextLease(fenceOf(row), lease, clockOf(db, row))
         queries.change(
           `UPDATE synapse.conversations SET lease_holder = $1, lease_epoch = $2, lease_since = $3, lease_expires = $4
            WHERE id = $5`,
-          [held.holder, held.epoch, held.since, held.expires, conversationId],
+          [fence.holder, fence.epoch, fence.since, fence.expires, conversationId],
         )
-        return leaseOf(held)
+        return leaseOf(fence)
       })
     },
 

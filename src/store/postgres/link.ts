@@ -217,7 +217,7 @@ export class Link implements Outages {
         orphans,
       )
       // One that was still busy is checked again: it may have locks.
-      this.#orphans = this.#orphans.filter((one) => !dead.includes(one))
+      this.#orphans = this.#orphans.filter((orphan) => !dead.includes(orphan))
     } catch (error) {
       // If it answers with a refusal, the next caller will report it.
       if (isLost(error)) return this.#unanswered(error, began)
@@ -253,12 +253,12 @@ export class Link implements Outages {
     const isTooSlow = ({ openedAt }: Line): boolean => now - openedAt > silentMs + 3 * (now - began)
     const hasEnded = (line: Line): boolean =>
       line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend)
-    const gone = new Set(silent.filter(hasEnded))
+    const ended = new Set(silent.filter(hasEnded))
     // What was silent since then may be as dead as what was found, and a new connection costs little.
-    const from = this.#away?.at ?? Math.min(...[...gone].map(({ asked, openedAt }) => asked?.at ?? openedAt))
+    const from = this.#away?.at ?? Math.min(...[...ended].map(({ asked, openedAt }) => asked?.at ?? openedAt))
     for (const line of this.#lines) {
       const isIdle = !line.asked && line.backend !== undefined
-      if (gone.has(line) || (isIdle && (wasAway || gone.size > 0) && line.heardAt < from)) line.socket.destroy()
+      if (ended.has(line) || (isIdle && (wasAway || ended.size > 0) && line.heardAt < from)) line.socket.destroy()
       else if (line.asked && silent.includes(line)) line.asked.checks++
     }
     this.#away = undefined

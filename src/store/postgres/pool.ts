@@ -101,8 +101,8 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
       if (rows[0]?.standby) throw isStandby()
       if (silent.length === 0 && orphans.length === 0) return []
       const ended = await client.query<{ backend: string }>(endDeaf, [silent, orphans])
-      const known = await client.query<{ backend: string }>(`SELECT ${backendName} AS backend FROM pg_stat_activity`)
-      const alive = new Set(known.rows.map(({ backend }) => backend))
+      const backends = await client.query<{ backend: string }>(`SELECT ${backendName} AS backend FROM pg_stat_activity`)
+      const alive = new Set(backends.rows.map(({ backend }) => backend))
       for (const { backend } of ended.rows) alive.delete(backend)
       return [...silent, ...orphans].filter((backend) => !alive.has(backend))
     } finally {

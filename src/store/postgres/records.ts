@@ -44,8 +44,8 @@ export function recordMethods(db: Database): Records & Streams {
     async deleteRecord(owner, kind, id) {
       const sql = `DELETE FROM synapse.records r WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')} RETURNING n`
       // In a transaction: done twice, it would report that there was none.
-      const gone = await db.transaction((queries) => queries.all(sql, [owner, kind, id, nowOf(db)]))
-      return gone.length > 0
+      const deleted = await db.transaction((queries) => queries.all(sql, [owner, kind, id, nowOf(db)]))
+      return deleted.length > 0
     },
 
     async openStream(owner, conversationId, streamId) {
@@ -63,15 +63,15 @@ export function recordMethods(db: Database): Records & Streams {
 
     appendStreams: (writes) => db.transaction((queries) => appendAll(db, queries, writes)),
 
-    async stream(owner, streamId, from = 0, most = streamPage) {
+    async stream(owner, streamId, from = 0, limit = streamPage) {
       const stream = await db.get<StreamRow>(`${selects.streams} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
       if (!stream) return undefined
       const rows = await db.all<EventsRow>(
         `SELECT first, events FROM synapse.stream_events
          WHERE stream = $1 AND first + count > $2::bigint AND first < $3::bigint AND first < $4 ORDER BY first`,
-        [stream.n, from, from + most, stream.next],
+        [stream.n, from, from + limit, stream.next],
       )
-      return toStreamPage(stream, rows, from, most)
+      return toStreamPage(stream, rows, from, limit)
     },
 
     async currentStreams(owner, conversationId) {
@@ -136,12 +136,12 @@ function live(now: string): string {
 }
 
 async function conversationNumber(queries: Queries, owner: string, id: string): Promise<number> {
-  const found = await queries.get<{ n: number }>('SELECT n FROM synapse.conversations WHERE id = $1 AND owner = $2', [
+  const row = await queries.get<{ n: number }>('SELECT n FROM synapse.conversations WHERE id = $1 AND owner = $2', [
     id,
     owner,
   ])
-  if (!found) throw notFound('conversation', id)
-  return found.n
+  if (!row) throw notFound('conversation', id)
+  return row.n
 }
 
 async function appendAll(

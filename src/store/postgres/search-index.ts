@@ -60,23 +60,23 @@ export async function indexWaiting(db: Database): Promise<void> {
 async function indexSome(queries: Queries): Promise<number> {
   // Without waiting for the disk: what a crash reverts waits again.
   await queries.all(`SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true)`)
-  const taken = await queries.all<{ entry: number }>(
+  const entries = await queries.all<{ entry: number }>(
     `DELETE FROM synapse.waiting WHERE entry = ANY (ARRAY(
        SELECT entry FROM synapse.waiting LIMIT ${mostWaiting} FOR UPDATE SKIP LOCKED)) RETURNING entry`,
   )
-  await indexEntries(queries, taken)
-  return taken.length
+  await indexEntries(queries, entries)
+  return entries.length
 }
 
 /** In the transaction that appended `count` entries: with many, the next searches would have too much to scan. */
 export async function indexIfMany(queries: Queries, conversation: number, count: number): Promise<void> {
   if (count <= mostWaiting) return
-  const taken = await queries.all<{ entry: number }>(
+  const entries = await queries.all<{ entry: number }>(
     `DELETE FROM synapse.waiting w USING synapse.entries e WHERE e.n = w.entry AND e.conversation = $1
      RETURNING w.entry`,
     [conversation],
   )
-  for (let i = 0; i < taken.length; i += mostWaiting) await indexEntries(queries, taken.slice(i, i + mostWaiting))
+  for (let i = 0; i < entries.length; i += mostWaiting) await indexEntries(queries, entries.slice(i, i + mostWaiting))
 }
 
 async function indexEntries(queries: Queries, entries: readonly { entry: number }[]): Promise<void> {

@@ -25,8 +25,8 @@ export function searchMethods(db: Database): Search {
     // In this order: what is indexed in between is then found twice instead of missed.
     const waiting = waitingHits(await waitingRows(db, wanted), wanted)
     const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
-    const found = new Map([...waiting, ...indexed].map((row) => [row.document, row]))
-    const newestFirst = [...found.values()].sort((a, b) => b.document - a.document)
+    const byDocument = new Map([...waiting, ...indexed].map((row) => [row.document, row]))
+    const newestFirst = [...byDocument.values()].sort((a, b) => b.document - a.document)
     return pageOfHits(newestFirst, size, terms)
   }
   return {

@@ -8,8 +8,8 @@ import type { Database } from './database.ts'
 
 export function stateMethods(db: Database): States {
   return {
-    async keepState(owner, conversationId, given, write) {
-      const { state, ends } = stateValues(conversationId, given, db.options.now())
+    async keepState(owner, conversationId, newState, write) {
+      const { state, ends } = stateValues(conversationId, newState, db.options.now())
       return db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
         const n = await entryNumber(queries, conversation, state.covers)

@@ -31,9 +31,9 @@ function placesOf(text: string): Map<string, number[]> {
   const words = new Map<string, number[]>()
   for (const [i, word] of tokenList(text).entries()) {
     const place = Math.min(i + 1, lastPlace)
-    const known = words.get(word)
-    if (!known) words.set(word, [place])
-    else if (known.length < mostPlaces && known.at(-1) !== place) known.push(place)
+    const places = words.get(word)
+    if (!places) words.set(word, [place])
+    else if (places.length < mostPlaces && places.at(-1) !== place) places.push(place)
   }
   return words
 }

@@ -50,8 +50,8 @@ export function queryFilters(owner: string, query: SearchQuery): string[] {
 
 export function filterWord(field: 'owner' | 'conversation' | 'provider' | 'tool' | 'kind', value: string): string {
   const key = `${field}${value}`
-  const known = knownWords.get(key)
-  if (known !== undefined) return known
+  const cached = knownWords.get(key)
+  if (cached !== undefined) return cached
   const word = `${field}${hash('sha256', value).slice(0, 16)}`
   if (knownWords.size === 1000) knownWords.clear()
   if (value.length < 200) knownWords.set(key, word)

@@ -23,12 +23,12 @@ export function parseQuery(text: string): Term[] {
 }
 
 /** Whether the words at this position begin a match; returns how many words it takes, or 0. */
-export function matchAt(term: Term, words: readonly string[], at: number): number {
+export function matchAt(term: Term, words: readonly string[], index: number): number {
   for (const [i, wanted] of term.words.entries()) {
-    const found = words[at + i]
-    if (found === undefined) return 0
+    const word = words[index + i]
+    if (word === undefined) return 0
     const open = term.prefix && i === term.words.length - 1
-    if (open ? !found.startsWith(wanted) : found !== wanted) return 0
+    if (open ? !word.startsWith(wanted) : word !== wanted) return 0
   }
   return term.words.length
 }
@@ -36,7 +36,7 @@ export function matchAt(term: Term, words: readonly string[], at: number): numbe
 /** Whether the text matches all of them. */
 export function matchesAll(terms: readonly Term[], text: string): boolean {
   const words = tokenList(text)
-  return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
+  return terms.every((term) => words.some((_, index) => matchAt(term, words, index) > 0))
 }
 
 /** The time range of a hit, as texts that sort like times. */

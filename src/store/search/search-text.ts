@@ -18,10 +18,10 @@ export const maxDocuments = 4096
 
 export function documentsOf(message: Message): SearchDocument[] {
   const documents: SearchDocument[] = []
-  for (const whole of wholeDocuments(message)) {
-    for (const text of cut(whole.text)) {
+  for (const document of wholeDocuments(message)) {
+    for (const text of cut(document.text)) {
       if (documents.length === maxDocuments) return documents
-      documents.push({ ...whole, text })
+      documents.push({ ...document, text })
     }
   }
   return documents

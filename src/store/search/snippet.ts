@@ -10,31 +10,31 @@ const before = 60
 const length = 240
 
 export function hitOf(
-  at: { conversationId: string; title: string | null | undefined; entryId: string; at: string },
+  source: { conversationId: string; title: string | null | undefined; entryId: string; at: string },
   document: SearchDocument,
   terms: readonly Term[],
 ): Hit {
   return {
-    conversationId: at.conversationId,
-    ...(typeof at.title === 'string' && { title: at.title }),
-    entryId: at.entryId,
+    conversationId: source.conversationId,
+    ...(typeof source.title === 'string' && { title: source.title }),
+    entryId: source.entryId,
     kind: document.kind,
     ...(document.tool !== undefined && { tool: document.tool }),
-    at: at.at,
+    at: source.at,
     ...snippetOf(document.text, terms),
   }
 }
 
 export function snippetOf(text: string, terms: readonly Term[]): { snippet: string; marks: [number, number][] } {
   const words = [...tokensOf(text)]
-  const found = matches(words, terms)
-  const first = found[0]
+  const ranges = matches(words, terms)
+  const first = ranges[0]
   const from = first ? wordStart(text, words, first[0]) : 0
   const to = Math.min(text.length, from + length)
   const lead = from > 0 ? '…' : ''
   const snippet = lead + text.slice(from, to).replaceAll(/\s/g, ' ').toWellFormed() + (to < text.length ? '…' : '')
   const marks: [number, number][] = []
-  for (const [start, end] of found) {
+  for (const [start, end] of ranges) {
     const last = marks.at(-1)
     const mark: [number, number] = [start - from + lead.length, end - from + lead.length]
     if (end <= to && (!last || mark[0] >= last[1])) marks.push(mark)
@@ -43,15 +43,15 @@ export function snippetOf(text: string, terms: readonly Term[]): { snippet: stri
 }
 
 function matches(words: readonly Token[], terms: readonly Term[]): [number, number][] {
-  const found: [number, number][] = []
+  const ranges: [number, number][] = []
   const plain = words.map(({ word }) => word)
-  for (const [at, word] of words.entries()) {
-    let taken = 0
-    for (const term of terms) taken = Math.max(taken, matchAt(term, plain, at))
-    const last = words[at + taken - 1]
-    if (taken > 0 && last) found.push([word.start, last.end])
+  for (const [index, word] of words.entries()) {
+    let length = 0
+    for (const term of terms) length = Math.max(length, matchAt(term, plain, index))
+    const last = words[index + length - 1]
+    if (length > 0 && last) ranges.push([word.start, last.end])
   }
-  return found
+  return ranges
 }
 
 /** A little before the match, at the beginning of a word if one is near. */

@@ -15,25 +15,25 @@ export type TitleRow = {
   at: string
 }
 
-const most = 10
+const mostTitles = 10
 
 export function withTitles(
   search: Search['search'],
   titles: (owner: string, query: SearchQuery & { after: string; before: string }) => Promise<TitleRow[]>,
 ): Search['search'] {
   return async (owner, query) => {
-    if (query.kind === 'title') return { items: await found(owner, query, pageSize(query)) }
+    if (query.kind === 'title') return { items: await findTitles(owner, query, pageSize(query)) }
     const isAboutMessages = query.kind ?? query.tool ?? query.provider ?? query.conversationId ?? query.cursor
     if (isAboutMessages !== undefined) return search(owner, query)
     const size = pageSize(query)
-    const hits = await found(owner, query, Math.min(most, Math.floor(size / 2)))
+    const hits = await findTitles(owner, query, Math.min(mostTitles, Math.floor(size / 2)))
     const page = await search(owner, { ...query, limit: size - hits.length })
     // If a message was found as well, it is more useful than the title.
     const seen = new Set(page.items.map((hit) => hit.conversationId))
     return { ...page, items: [...hits.filter((hit) => !seen.has(hit.conversationId)), ...page.items] }
   }
 
-  async function found(owner: string, query: SearchQuery, limit: number): Promise<Hit[]> {
+  async function findTitles(owner: string, query: SearchQuery, limit: number): Promise<Hit[]> {
     const terms = parseQuery(query.text)
     if (terms.length === 0 || limit === 0) return []
     const hits: Hit[] = []

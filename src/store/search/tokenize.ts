@@ -62,9 +62,9 @@ function shorten(lower: string): string {
 
 /** A run that is too long covers a position that is a multiple of `longest`, so the others need no check. */
 function hasLongRun(lower: string): boolean {
-  for (let at = 0; at < lower.length; at += longest) {
-    let start = at
-    let end = at
+  for (let offset = 0; offset < lower.length; offset += longest) {
+    let start = offset
+    let end = offset
     while (isWordCode(lower.charCodeAt(end))) end++
     while (isWordCode(lower.charCodeAt(start - 1))) start--
     if (end - start > longest) return true

@@ -41,8 +41,8 @@ export async function wholePath(rows: readonly PathRow[], last: number, conversa
   // The depth of the last one says how many must come before it.
   if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
   const entries: Entry[] = []
-  await inSlices(Math.max(0, rows.length - last), (from, most) => {
-    const end = Math.min(from + most, rows.length)
+  await inSlices(Math.max(0, rows.length - last), (from, limit) => {
+    const end = Math.min(from + limit, rows.length)
     // By index: iterating over pairs allocates for each row.
     for (let i = from; i < end; i++) {
       const row = rows[i] as PathRow

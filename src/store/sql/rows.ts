@@ -279,10 +279,10 @@ export type StreamRow = {
 }
 
 /** At most this many events of a stream from a number on; a row has several of them, one per line. */
-export function toStreamPage(stream: StreamRow, rows: readonly EventsRow[], from: number, most: number): StreamPage {
+export function toStreamPage(stream: StreamRow, rows: readonly EventsRow[], from: number, limit: number): StreamPage {
   const events: string[] = []
   for (const row of rows) events.push(...row.events.split('\n').slice(Math.max(0, from - row.first)))
-  const page = events.slice(0, most)
+  const page = events.slice(0, limit)
   const next = from + page.length
   return { events: page, next, ended: stream.ended_at !== null && next >= stream.next }
 }

@@ -55,8 +55,8 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
   const slices = async (length: number, write: (from: number, to: number) => () => void): Promise<void> =>
     inSlices(
       0,
-      async (from, most) => {
-        const to = Math.min(length, from + most)
+      async (from, limit) => {
+        const to = Math.min(length, from + limit)
         const work = write(from, to)
         const step = (): void => {
           db.run('UPDATE conversations SET lease_expires = ? WHERE n = ?', Date.now() + interruptedMs, conversation.n)
@@ -108,7 +108,7 @@ function handOver(
 }
 
 async function deleteInterrupted(db: Connection): Promise<void> {
-  const left = await db.read(() =>
+  const unfinished = await db.read(() =>
     db.all<{ id: string; owner: string }>(
       'SELECT id, owner FROM conversations WHERE owner >= ? AND owner < ? AND lease_expires < ?',
       importingFor,
@@ -116,15 +116,15 @@ async function deleteInterrupted(db: Connection): Promise<void> {
       Date.now(),
     ),
   )
-  for (const { id, owner } of left) await deleteConversation(db, owner, id)
+  for (const { id, owner } of unfinished) await deleteConversation(db, owner, id)
 }
 
 function insertRow(db: Connection, { table, values, id }: ArchivedRow): void {
   const columns = Object.keys(values)
   const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
-  const given = Object.values(values).map((value) => (typeof value === 'boolean' ? Number(value) : value))
+  const bound = Object.values(values).map((value) => (typeof value === 'boolean' ? Number(value) : value))
   insertUnique(
-    () => db.run(sql, ...given),
+    () => db.run(sql, ...bound),
     (error) => (id ? idTaken(id.kind, id.id) : error),
   )
 }

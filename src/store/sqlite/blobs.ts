@@ -26,8 +26,8 @@ export function blobMethods(db: Connection): Blobs {
 
 /** Call it inside the transaction of what uses it. */
 export function storeBlob(db: Connection, conversation: number, blob: Blob): void {
-  const known = db.get<{ n: number }>('SELECT n FROM blobs WHERE sha256 = ?', blob.sha256)
-  use(db, conversation, known?.n ?? insertBlob(db, blob))
+  const existing = db.get<{ n: number }>('SELECT n FROM blobs WHERE sha256 = ?', blob.sha256)
+  use(db, conversation, existing?.n ?? insertBlob(db, blob))
 }
 
 /** A message may name a blob only if its owner has it: knowing a hash gives no right to the bytes. */
@@ -38,11 +38,11 @@ export function useNamedBlob(db: Connection, conversation: WritableRow, sha256: 
 }
 
 /** Removes references of the conversation to its blobs, and the blobs without other references. Returns how many. */
-export function dropBlobs(db: Connection, conversation: number, most: number): number {
+export function dropBlobs(db: Connection, conversation: number, limit: number): number {
   const blobs = db.all<{ blob: number }>(
     'SELECT blob FROM blob_uses WHERE conversation = ? LIMIT ? + 0',
     conversation,
-    Number.isFinite(most) ? most : -1,
+    Number.isFinite(limit) ? limit : -1,
   )
   for (const { blob } of blobs) {
     db.run('DELETE FROM blob_uses WHERE conversation = ? AND blob = ?', conversation, blob)
@@ -68,12 +68,12 @@ function ownBlob(db: Connection, owner: string, sha256: string): number | undefi
 function insertBlob(db: Connection, blob: Blob): number {
   const n = db.run('INSERT INTO blobs (sha256, size) VALUES (?, ?)', blob.sha256, blob.size)
   for (const [i, piece] of blob.pieces.entries()) {
-    let known = db.get<{ n: number }>('SELECT n FROM pieces WHERE sha256 = ?', piece.sha256)?.n
-    if (known === undefined) {
+    let number = db.get<{ n: number }>('SELECT n FROM pieces WHERE sha256 = ?', piece.sha256)?.n
+    if (number === undefined) {
       const { packed, data } = packPiece(piece.bytes)
-      known = db.run('INSERT INTO pieces (sha256, packed, data) VALUES (?, ?, ?)', piece.sha256, Number(packed), data)
+      number = db.run('INSERT INTO pieces (sha256, packed, data) VALUES (?, ?, ?)', piece.sha256, Number(packed), data)
     }
-    db.run('INSERT INTO blob_pieces (blob, i, piece) VALUES (?, ?, ?)', n, i, known)
+    db.run('INSERT INTO blob_pieces (blob, i, piece) VALUES (?, ?, ?)', n, i, number)
   }
   return n
 }

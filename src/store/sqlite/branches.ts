@@ -10,21 +10,21 @@ import { findEntry } from './entries.ts'
 
 export function branchMethods(db: Connection): Branches {
   return {
-    setHead: (owner, conversationId, to, write) =>
+    setHead: (owner, conversationId, target, write) =>
       db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
-        const branch = 'branch' in to ? to.branch : null
+        const branch = 'branch' in target ? target.branch : null
         let head: number | null = null
-        if ('branch' in to) {
+        if ('branch' in target) {
           const named = db.get<{ entry: number }>(
             'SELECT entry FROM branches WHERE conversation = ? AND name = ?',
             conversation.n,
-            to.branch,
+            target.branch,
           )
-          if (!named) throw notFound('branch', to.branch)
+          if (!named) throw notFound('branch', target.branch)
           head = named.entry
-        } else if (to.entryId !== null) {
-          head = findEntry(db, conversation, to.entryId).n
+        } else if (target.entryId !== null) {
+          head = findEntry(db, conversation, target.entryId).n
         }
         db.run('UPDATE conversations SET head = ?, branch = ? WHERE n = ?', head, branch, conversation.n)
         return mustHave(db, owner, conversationId)

@@ -137,10 +137,10 @@ export class Connection {
 
   /** For statements that must run outside of a transaction. */
   async alone(...sql: string[]): Promise<void> {
-    for (const one of sql) {
+    for (const statement of sql) {
       await this.#patiently(() => {
         this.#setSync('FULL')
-        this.#open().exec(one)
+        this.#open().exec(statement)
       })
     }
   }
@@ -228,7 +228,7 @@ export class Connection {
     try {
       const answers = await this.#committed(group)
       for (const [i, answer] of answers.entries()) if (!group[i]?.isDurable) answer()
-      if (group.some((one) => one.isDurable)) await this.#synced()
+      if (group.some((write) => write.isDurable)) await this.#synced()
       for (const [i, answer] of answers.entries()) if (group[i]?.isDurable) answer()
       this.#checkpointIfDue()
     } catch (error) {
@@ -250,8 +250,8 @@ export class Connection {
       // The file itself says that its log is needed.
       const isNew = isFile && markWriting(this)
       const [first] = group
-      const answers = first && group.length === 1 ? [first.run()] : group.map((one) => this.#apart(one))
-      const done = group.filter((one) => one.onDone)
+      const answers = first && group.length === 1 ? [first.run()] : group.map((write) => this.#apart(write))
+      const done = group.filter((write) => write.onDone)
       if (done.length > 0) {
         for (const { onDone } of done) onDone?.()
         await allMicrotasks()
@@ -260,7 +260,7 @@ export class Connection {
         const added = this.#waiting
         this.#waiting = []
         group.push(...added)
-        answers.push(...added.map((one) => this.#apart(one)))
+        answers.push(...added.map((write) => this.#apart(write)))
       }
       this.#commit()
       if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
@@ -376,8 +376,8 @@ export class Connection {
   #migrate(): void {
     if (this.#pragma('PRAGMA user_version') === migrations.length) return
     this.transaction(() => {
-      const done = Number(this.#pragma('PRAGMA user_version'))
-      const steps = migrations.slice(done)
+      const version = Number(this.#pragma('PRAGMA user_version'))
+      const steps = migrations.slice(version)
       for (const [index, step] of steps.entries()) {
         this.#open().exec(step)
         failpoint('sqlite-migration')

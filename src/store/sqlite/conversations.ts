@@ -34,7 +34,7 @@ export function conversationMethods(db: Connection): Conversations {
       const labelled = label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
       const without =
         withoutLabel === undefined ? '' : 'AND NOT EXISTS (SELECT 1 FROM labels WHERE conversation = c.n AND label = ?)'
-      const labels = [label, withoutLabel].filter((one) => one !== undefined)
+      const labels = [label, withoutLabel].filter((name) => name !== undefined)
       const values: SQLInputValue[] = [owner, at, id, ...labels, size + 1]
       const rows = await db.read(() =>
         db.all<LabelledRow>(
@@ -103,9 +103,9 @@ function readConversation(db: Connection, owner: string, id: string): Conversati
 }
 
 export function mustHave(db: Connection, owner: string, id: string): Conversation {
-  const found = readConversation(db, owner, id)
-  if (!found) throw notFound('conversation', id)
-  return found
+  const conversation = readConversation(db, owner, id)
+  if (!conversation) throw notFound('conversation', id)
+  return conversation
 }
 
 /** A conversation as needed for a write. */
@@ -154,11 +154,11 @@ export function writable(db: Connection, owner: string, id: string, write: Write
   return { n, id, owner, head, head_id, head_depth, branch }
 }
 
-export function insertUnique(insert: () => number, taken: (error: unknown) => unknown): number {
+export function insertUnique(insert: () => number, onTaken: (error: unknown) => unknown): number {
   try {
     return insert()
   } catch (error) {
-    throw isUniqueViolation(error) ? taken(error) : error
+    throw isUniqueViolation(error) ? onTaken(error) : error
   }
 }
 

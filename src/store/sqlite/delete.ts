@@ -16,27 +16,27 @@ const deletingFor = 'synapse:deleting '
 
 /** False: not found. */
 export async function deleteConversation(db: Connection, owner: string, id: string): Promise<boolean> {
-  const found = await db.write(() => {
-    const gone = db.get<Found>('SELECT n, id, owner, entries FROM conversations WHERE id = ? AND owner = ?', id, owner)
-    if (!gone) return undefined
-    if (gone.entries > fewEntries) return hide(db, gone)
-    for (const remove of removals) remove(db, gone.n, Infinity)
-    return gone
+  const conversation = await db.write(() => {
+    const row = db.get<Found>('SELECT n, id, owner, entries FROM conversations WHERE id = ? AND owner = ?', id, owner)
+    if (!row) return undefined
+    if (row.entries > fewEntries) return hide(db, row)
+    for (const remove of removals) remove(db, row.n, Infinity)
+    return row
   })
-  if (found && found.owner !== owner) await deleteHidden(db, found)
-  return found !== undefined
+  if (conversation && conversation.owner !== owner) await deleteHidden(db, conversation)
+  return conversation !== undefined
 }
 
 /** Deletes what was being deleted when its process ended. It stops early if the file is to be closed. */
 export async function finishDeletions(db: Connection, isClosing: () => boolean): Promise<void> {
-  const left = await db.read(() =>
+  const hidden = await db.read(() =>
     db.all<Found>(
       'SELECT n, id, owner, entries FROM conversations WHERE owner >= ? AND owner < ?',
       deletingFor,
       `${deletingFor}\u{10FFFF}`,
     ),
   )
-  for (const one of left) await deleteHidden(db, one, isClosing)
+  for (const conversation of hidden) await deleteHidden(db, conversation, isClosing)
 }
 
 interface Found extends Record<string, string | number> {
@@ -47,14 +47,14 @@ interface Found extends Record<string, string | number> {
 }
 
 /** Call it inside the transaction. It is not found afterwards, and nothing in it points to a deleted entry. */
-function hide(db: Connection, found: Found): Found {
-  const { n } = found
-  const owner = deletingFor + found.owner
+function hide(db: Connection, conversation: Found): Found {
+  const { n } = conversation
+  const owner = deletingFor + conversation.owner
   db.run('UPDATE conversations SET owner = ?, head = NULL, branch = NULL, lease_holder = NULL WHERE n = ?', owner, n)
   for (const table of ['records', 'branches', 'overlays', 'states']) {
     db.run(`DELETE FROM ${table} WHERE conversation = ?`, n)
   }
-  return { ...found, owner }
+  return { ...conversation, owner }
 }
 
 async function deleteHidden(
@@ -67,13 +67,13 @@ async function deleteHidden(
     let isOver = false
     await inSlices(
       remove,
-      async (_, most) => {
+      async (_, limit) => {
         isOver = isClosing()
         if (isOver) return undefined
         return db.write(() => {
           // Another process may have deleted the rest, and its number may be in use again.
           isOver = !db.get('SELECT 1 FROM conversations WHERE n = ? AND id = ? AND owner = ?', n, id, owner)
-          return isOver || remove(db, n, most) < most ? undefined : remove
+          return isOver || remove(db, n, limit) < limit ? undefined : remove
         }, false)
       },
       restMs,
@@ -97,8 +97,8 @@ const removals: ((db: Connection, conversation: number, most: number) => number)
 ]
 
 function rowsOf(table: string) {
-  return (db: Connection, conversation: number, most: number): number => {
-    const limit = Number.isFinite(most) ? most : -1
+  return (db: Connection, conversation: number, count: number): number => {
+    const limit = Number.isFinite(count) ? count : -1
     const rows = db.all<{ n: number }>(`SELECT n FROM ${table} WHERE conversation = ? LIMIT ? + 0`, conversation, limit)
     for (const { n } of rows) db.run(`DELETE FROM ${table} WHERE n = ?`, n)
     return rows.length

@@ -121,13 +121,13 @@ const documentsGuess = 1
 export function findEntry(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {
   const { head, head_id, head_depth } = conversation
   if (entryId === head_id && head !== null && head_depth !== null) return { n: head, depth: head_depth }
-  const found = db.get<{ n: number; depth: number }>(
+  const row = db.get<{ n: number; depth: number }>(
     'SELECT n, depth FROM entries WHERE id = ? AND conversation = ?',
     entryId,
     conversation.n,
   )
-  if (!found) throw notFound('entry', entryId)
-  return found
+  if (!row) throw notFound('entry', entryId)
+  return row
 }
 
 function moveHead(

@@ -25,7 +25,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
     async openExchange(owner, conversationId, exchange, write) {
       const { id, notes, blob, startedAt } = exchangeValues(conversationId, exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
-      const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
+      const request = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const { n } = findEntry(db, conversation, basedOn)
@@ -47,7 +47,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
             ),
           () => idTaken('exchange', id),
         )
-        return { ...asked, notes: JSON.parse(notes) as Exchange['notes'], outcome: 'open', attempts: 1 }
+        return { ...request, notes: JSON.parse(notes) as Exchange['notes'], outcome: 'open', attempts: 1 }
       })
     },
 
@@ -123,17 +123,17 @@ function reads(db: Connection): Pick<Exchanges, 'exchange' | 'exchanges' | 'usag
 
     async usage(owner, query = {}) {
       const { after, before } = timeSpan(query)
-      const one = query.conversationId
+      const conversationId = query.conversationId
       return db.read(() =>
         db.all<UsageRow & Row>(
           `SELECT substr(x.started_at, 1, 10) AS day, x.provider, x.model, count(*) AS exchanges,
              ${tokenFields.map((field) => `coalesce(sum(json_extract(x.usage, '$.${field}')), 0) AS ${field}`).join(', ')},
              coalesce(sum(x.cost), 0.0) AS cost, sum(x.usage IS NOT NULL AND x.cost IS NULL) AS unpriced
            FROM conversations c JOIN exchanges x ON x.conversation = c.n
-           WHERE c.owner = ? ${one === undefined ? '' : 'AND c.id = ?'} AND x.started_at >= ? AND x.started_at < ?
+           WHERE c.owner = ? ${conversationId === undefined ? '' : 'AND c.id = ?'} AND x.started_at >= ? AND x.started_at < ?
            GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
           owner,
-          ...(one === undefined ? [] : [one]),
+          ...(conversationId === undefined ? [] : [conversationId]),
           after,
           before,
         ),
@@ -186,9 +186,9 @@ function find(db: Connection, owner: string, exchangeId: string): ExchangeRow | 
 }
 
 function mustHave(db: Connection, owner: string, exchangeId: string): ExchangeRow {
-  const found = find(db, owner, exchangeId)
-  if (!found) throw notFound('exchange', exchangeId)
-  return found
+  const exchange = find(db, owner, exchangeId)
+  if (!exchange) throw notFound('exchange', exchangeId)
+  return exchange
 }
 
 function openOne(

@@ -13,8 +13,8 @@ import { folderError, storageError, whatToDo } from './errors.ts'
  * Creates the file with `make`, which gets another path, unless it exists; otherwise checks that it can be one of ours.
  */
 export function prepareFile(path: string, make: (path: string) => void): void {
-  const found = stats(path)
-  if (found) return checkFile(path, found)
+  const existing = stats(path)
+  if (existing) return checkFile(path, existing)
   if ((stats(`${path}-wal`)?.size ?? 0) > 0) {
     throw storageError(
       'damaged',
@@ -32,9 +32,9 @@ export function checkFolder(path: string): void {
   throw badInput(`The folder ${folder} of the store does not exist: create it, or give another path.`)
 }
 
-function checkFile(path: string, found: Stats): void {
-  if (found.isDirectory()) throw folderError(path)
-  if (found.size === 0) {
+function checkFile(path: string, file: Stats): void {
+  if (file.isDirectory()) throw folderError(path)
+  if (file.size === 0) {
     throw storageError(
       'damaged',
       `${path} is empty: its content is lost. Restore a backup, or delete the file to start again.`,
@@ -55,8 +55,8 @@ function checkFile(path: string, found: Stats): void {
     throw storageError('not-a-database', `${path} is not a database. It was left as it is; use another path.`)
   }
   // With a log the file may be shorter than its header says: the rest is still in the log.
-  if (found.size < Math.max(pageSize * pages, 512) && !stats(`${path}-wal`)?.size) {
-    throw storageError('damaged', `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`)
+  if (file.size < Math.max(pageSize * pages, 512) && !stats(`${path}-wal`)?.size) {
+    throw storageError('damaged', `The database ${path} is cut off at ${file.size} bytes. ${whatToDo}`)
   }
 }
 

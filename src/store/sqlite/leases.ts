@@ -14,16 +14,16 @@ export function leaseMethods(db: Connection): Leases {
       checkTtl(lease.ttlMs)
       const take = () => {
         const row = mustHave(db, owner, conversationId)
-        const held = nextLease(fenceOf(row), lease, clockOf(db, row))
+        const fence = nextLease(fenceOf(row), lease, clockOf(db, row))
         db.run(
           'UPDATE conversations SET lease_holder = ?, lease_epoch = ?, lease_since = ?, lease_expires = ? WHERE id = ?',
-          held.holder,
-          held.epoch,
-          held.since,
-          held.expires,
+          fence.holder,
+          fence.epoch,
+          fence.since,
+          fence.expires,
           conversationId,
         )
-        return leaseOf(held)
+        return leaseOf(fence)
       }
       return db.write(take, false, lease.onTaken)
     },

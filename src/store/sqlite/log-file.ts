@@ -39,7 +39,7 @@ export class LogFile {
   writeAgain(): void {
     const bytes = Buffer.alloc(fstatSync(this.#file).size)
     const size = readSync(this.#file, bytes, 0, bytes.length, 0)
-    for (let done = 0; done < size;) done += writeSync(this.#file, bytes, done, size - done, done)
+    for (let written = 0; written < size;) written += writeSync(this.#file, bytes, written, size - written, written)
     fdatasyncSync(this.#file)
   }
 

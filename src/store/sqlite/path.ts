@@ -19,21 +19,21 @@ export async function pathTo(db: Connection, end: PathEnd, last: number): Promis
 
 /** Undefined if the path does not lead through the entry. */
 export async function outlinedPath(db: Connection, end: PathEnd, through: string): Promise<Entry[] | undefined> {
-  const found = await db.read(() =>
+  const ancestor = await db.read(() =>
     db.get<{ n: number; depth: number }>(
       'SELECT n, depth FROM entries WHERE id = ? AND conversation = ?',
       through,
       end.conversation,
     ),
   )
-  if (!found || found.depth >= end.depth) return undefined
-  const tail = await pathTo(db, end, end.depth - found.depth)
+  if (!ancestor || ancestor.depth >= end.depth) return undefined
+  const tail = await pathTo(db, end, end.depth - ancestor.depth)
   if (tail[0]?.parentId !== through) return undefined
-  const place = { ...found, conversation: end.conversation }
+  const place = { ...ancestor, conversation: end.conversation }
   const rows = isWhole(end, Infinity)
     ? await lineTo<OutlinedRow>(db, place, outlinedColumns)
     : (await upFrom<OutlinedRow>(db, place, outlinedColumns, Infinity)).toReversed()
-  const isComplete = rows.length === found.depth + 1 && rows.every((row, i) => row[1] === i)
+  const isComplete = rows.length === ancestor.depth + 1 && rows.every((row, i) => row[1] === i)
   return isComplete ? [...outlinedEntries(rows, end.conversation_id), ...tail] : undefined
 }
 
@@ -50,8 +50,8 @@ type Place = Pick<PathEnd, 'n' | 'depth' | 'conversation'>
 async function lineTo<R extends SQLOutputValue[]>(db: Connection, end: Place, columns: string): Promise<R[]> {
   const select = `SELECT ${columns}, e.n FROM entries e WHERE e.conversation = ? AND e.depth <= ? AND`
   const rows: R[] = []
-  await inSlices(0, async (parent, most) => {
-    const found = await db.read(() =>
+  await inSlices(0, async (parent, limit) => {
+    const page = await db.read(() =>
       parent === 0
         ? db.lists<R>(`${select} e.parent IS NULL`, end.conversation, end.depth)
         : db.lists<R>(
@@ -59,12 +59,12 @@ async function lineTo<R extends SQLOutputValue[]>(db: Connection, end: Place, co
             end.conversation,
             end.depth,
             parent,
-            most,
+            limit,
           ),
     )
-    rows.push(...found)
+    rows.push(...page)
     // The next one refers to the last of these.
-    return found.length === 0 ? undefined : Number(found.at(-1)?.at(-1))
+    return page.length === 0 ? undefined : Number(page.at(-1)?.at(-1))
   })
   return rows
 }
@@ -74,13 +74,13 @@ async function upFrom<R extends SQLOutputValue[]>(
   db: Connection,
   end: Place,
   columns: string,
-  wanted: number,
+  count: number,
 ): Promise<R[]> {
   const rows: R[] = []
-  await inSlices({ n: end.n, depth: end.depth }, async ({ n, depth }, most) => {
-    const limit = Math.min(most, wanted - rows.length)
+  await inSlices({ n: end.n, depth: end.depth }, async ({ n, depth }, pageLimit) => {
+    const limit = Math.min(pageLimit, count - rows.length)
     // Without joins and sorting, which would copy the messages: the entries of a path refer to each other.
-    const found = await db.read(() =>
+    const page = await db.read(() =>
       db.lists<R>(
         `WITH RECURSIVE up (n, parent, depth) AS (
            SELECT n, parent, depth FROM entries WHERE n = ? AND depth = ? AND conversation = ?
@@ -97,10 +97,10 @@ async function upFrom<R extends SQLOutputValue[]>(
         limit,
       ),
     )
-    rows.push(...found)
-    const parent = found.at(-1)?.at(-1)
-    if (typeof parent !== 'number' || rows.length >= wanted) return undefined
-    return { n: parent, depth: depth - found.length }
+    rows.push(...page)
+    const parent = page.at(-1)?.at(-1)
+    if (typeof parent !== 'number' || rows.length >= count) return undefined
+    return { n: parent, depth: depth - page.length }
   })
   return rows
 }

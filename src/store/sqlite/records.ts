@@ -48,26 +48,26 @@ export function recordMethods(db: Connection): Records & Streams {
 
     deleteRecord: (owner, kind, id) =>
       db.write(() => {
-        const found = find(db, owner, kind, id)
-        if (found) db.run('DELETE FROM records WHERE n = ?', found.n)
-        return found !== undefined
+        const row = find(db, owner, kind, id)
+        if (row) db.run('DELETE FROM records WHERE n = ?', row.n)
+        return row !== undefined
       }),
 
     openStream(owner, conversationId, streamId) {
       const id = checkId(streamId, db.options.now())
       return db.write(() => {
         const conversation = conversationNumber(db, owner, conversationId)
-        const found = db.get<StreamRow>('SELECT * FROM streams WHERE id = ?', id)
-        if (found && found.conversation !== conversation) throw notFound('stream', id)
-        if (found) db.run('UPDATE streams SET epoch = epoch + 1 WHERE n = ?', found.n)
+        const existing = db.get<StreamRow>('SELECT * FROM streams WHERE id = ?', id)
+        if (existing && existing.conversation !== conversation) throw notFound('stream', id)
+        if (existing) db.run('UPDATE streams SET epoch = epoch + 1 WHERE n = ?', existing.n)
         else db.run('INSERT INTO streams (id, conversation, epoch, next) VALUES (?, ?, 1, 0)', id, conversation)
-        return { epoch: (found?.epoch ?? 0) + 1, next: found?.next ?? 0 }
+        return { epoch: (existing?.epoch ?? 0) + 1, next: existing?.next ?? 0 }
       })
     },
 
     appendStreams: (writes) => db.write(() => writes.map((write) => appendOne(db, write))),
 
-    stream: (owner, streamId, from = 0, most = streamPage) =>
+    stream: (owner, streamId, from = 0, limit = streamPage) =>
       db.read(() => {
         const stream = findStream(db, owner, streamId)
         if (!stream) return undefined
@@ -75,9 +75,9 @@ export function recordMethods(db: Connection): Records & Streams {
           `SELECT first, events FROM stream_events WHERE stream = ? AND first + count > ? AND first < ? ORDER BY first`,
           stream.n,
           from,
-          from + most,
+          from + limit,
         )
-        return toStreamPage(stream, rows, from, most)
+        return toStreamPage(stream, rows, from, limit)
       }),
 
     currentStreams: (owner, conversationId) =>
@@ -94,9 +94,9 @@ export function recordMethods(db: Connection): Records & Streams {
     dropStreams(endedBefore) {
       const before = isoTime(endedBefore, 'The end of a stream')
       return db.write(() => {
-        const gone = db.all('SELECT n FROM streams WHERE ended_at < ?', before).length
-        if (gone > 0) db.run('DELETE FROM streams WHERE ended_at < ?', before)
-        return gone
+        const count = db.all('SELECT n FROM streams WHERE ended_at < ?', before).length
+        if (count > 0) db.run('DELETE FROM streams WHERE ended_at < ?', before)
+        return count
       })
     },
   }
@@ -153,9 +153,9 @@ function find(db: Connection, owner: string, kind: string, id: string): RecordRo
 }
 
 function conversationNumber(db: Connection, owner: string, id: string): number {
-  const found = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
-  if (!found) throw notFound('conversation', id)
-  return found.n
+  const row = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
+  if (!row) throw notFound('conversation', id)
+  return row.n
 }
 
 function findStream(db: Connection, owner: string, streamId: string): StreamRow | undefined {
@@ -198,8 +198,8 @@ function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
 
 function whyNot(db: Connection, write: StreamWrite): SynapseError {
   const stream = findStream(db, write.owner, write.streamId)
-  const known = stream && { epoch: stream.epoch, next: stream.next, ended: stream.ended_at !== null }
-  return (known && badStream(write, known)) ?? notFound('stream', write.streamId)
+  const state = stream && { epoch: stream.epoch, next: stream.next, ended: stream.ended_at !== null }
+  return (state && badStream(write, state)) ?? notFound('stream', write.streamId)
 }
 
 function nowOf(db: Connection): string {

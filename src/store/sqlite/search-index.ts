@@ -42,9 +42,9 @@ const unread = new WeakMap<Connection, Map<string, { checksum: number; searchabl
  * one after it.
  */
 export function indexSoon(db: Connection, { id, checksum, message }: PreparedEntry): void {
-  const known = unread.get(db) ?? new Map<string, { checksum: number; searchable: Searchable }>()
-  known.set(id, { checksum, searchable: searchableOf(message) })
-  unread.set(db, known)
+  const cached = unread.get(db) ?? new Map<string, { checksum: number; searchable: Searchable }>()
+  cached.set(id, { checksum, searchable: searchableOf(message) })
+  unread.set(db, cached)
   setImmediate(() => void db.write(() => indexNow(db), false).catch(() => {}))
 }
 
@@ -57,12 +57,12 @@ export function uptoOf(db: Connection): number {
  * Entries of a conversation, with their documents: each before its parent, in the order of an index. Call it inside the
  * transaction. Returns how many.
  */
-export function dropEntries(db: Connection, conversation: number, most: number): number {
+export function dropEntries(db: Connection, conversation: number, limit: number): number {
   const upto = uptoOf(db)
   const rows = db.all<{ n: number; documents: number }>(
     'SELECT n, documents FROM entries WHERE conversation = ? ORDER BY parent DESC, n DESC LIMIT ? + 0',
     conversation,
-    Number.isFinite(most) ? most : -1,
+    Number.isFinite(limit) ? limit : -1,
   )
   for (const { n, documents } of rows) {
     const indexed = n <= upto ? documents : 0
@@ -95,8 +95,8 @@ type WaitingRow = [
 
 function indexEntry(db: Connection, row: WaitingRow): void {
   const [n, , , , documents] = row
-  const found = documentsOfRow(db, row)
-  for (const [i, { text, filters }] of found.entries()) {
+  const indexed = documentsOfRow(db, row)
+  for (const [i, { text, filters }] of indexed.entries()) {
     db.run(
       'INSERT INTO search (rowid, text, filters) VALUES (?, ?, ?)',
       n * maxDocuments + i,
@@ -104,16 +104,16 @@ function indexEntry(db: Connection, row: WaitingRow): void {
       filters.join(' '),
     )
   }
-  if (found.length !== documents) db.run('UPDATE entries SET documents = ? WHERE n = ?', found.length, n)
+  if (indexed.length !== documents) db.run('UPDATE entries SET documents = ? WHERE n = ?', indexed.length, n)
 }
 
 function documentsOfRow(db: Connection, row: WaitingRow): FilteredDocument[] {
   const [n, id, conversation_id, holder, , checksum, message] = row
   const owner = holder.startsWith(importingFor) ? holder.slice(importingFor.length) : holder
   if (message !== null) return documentsIn(owner, { conversation_id, checksum, message })
-  const known = unread.get(db)?.get(id)
+  const cached = unread.get(db)?.get(id)
   // It may have been written by another process, or in a transaction that failed.
-  if (known?.checksum === checksum) return filteredDocuments(owner, conversation_id, known.searchable)
+  if (cached?.checksum === checksum) return filteredDocuments(owner, conversation_id, cached.searchable)
   const read = db.get<{ message: string }>('SELECT message FROM entries WHERE n = ?', n)
   return documentsIn(owner, { conversation_id, checksum, message: read?.message ?? '' })
 }

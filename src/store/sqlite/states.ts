@@ -9,8 +9,8 @@ import { findEntry } from './entries.ts'
 
 export function stateMethods(db: Connection): States {
   return {
-    async keepState(owner, conversationId, given, write) {
-      const { state, ends } = stateValues(conversationId, given, db.options.now())
+    async keepState(owner, conversationId, newState, write) {
+      const { state, ends } = stateValues(conversationId, newState, db.options.now())
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const { n } = findEntry(db, conversation, state.covers)

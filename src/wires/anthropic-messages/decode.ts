@@ -115,16 +115,16 @@ function start(state: State, chunk: JsonObject): void {
 }
 
 function read(state: State, chunk: JsonObject): void {
-  const at = typeof chunk.index === 'number' ? chunk.index : -1
+  const index = typeof chunk.index === 'number' ? chunk.index : -1
   switch (chunk.type) {
     case 'message_start':
       return readStart(state, chunk)
     case 'content_block_start':
-      return isBlock(chunk.content_block) ? readBlockStart(state, at, chunk.content_block) : undefined
+      return isBlock(chunk.content_block) ? readBlockStart(state, index, chunk.content_block) : undefined
     case 'content_block_delta':
-      return isObject(chunk.delta) ? readBlockDelta(state, at, chunk.delta) : undefined
+      return isObject(chunk.delta) ? readBlockDelta(state, index, chunk.delta) : undefined
     case 'content_block_stop':
-      return stopBlock(state, at)
+      return stopBlock(state, index)
     case 'message_delta':
       return readMessageDelta(state, chunk)
     case 'message_stop':
@@ -142,14 +142,14 @@ function readStart(state: State, { message }: JsonObject): void {
   state.unread = transformations(message.input_transformations)
 }
 
-function readBlockStart(state: State, at: number, block: Block): void {
-  if (state.seen.has(at)) return
-  state.seen.add(at)
-  startBlock(state, at, block)
+function readBlockStart(state: State, index: number, block: Block): void {
+  if (state.seen.has(index)) return
+  state.seen.add(index)
+  startBlock(state, index, block)
 }
 
-function readBlockDelta(state: State, at: number, delta: JsonObject): void {
-  const block = state.open.get(at)
+function readBlockDelta(state: State, index: number, delta: JsonObject): void {
+  const block = state.open.get(index)
   const text = block?.reader.delta(delta)
   if (block?.index !== undefined && text !== undefined && text !== '' && isShown(block.part)) {
     growPart(state, block.index, text)
@@ -264,9 +264,9 @@ function appliedEdits(management: Json | undefined): Note[] {
   const applied = isObject(management) && Array.isArray(management.applied_edits) ? management.applied_edits : []
   return applied.filter(isObject).map((edit): Note => {
     const { cleared_tool_uses: uses, cleared_thinking_turns: turns, cleared_input_tokens: tokens } = edit
-    const what = uses === undefined ? `thoughts of ${String(turns)} replies` : `results of ${String(uses)} calls`
+    const cleared = uses === undefined ? `thoughts of ${String(turns)} replies` : `results of ${String(uses)} calls`
     const why = 'the provider left them out of the prompt, as requested'
-    return { kind: 'dropped', what: `${what}, ${String(tokens)} tokens`, why, rule: 'context-editing' }
+    return { kind: 'dropped', what: `${cleared}, ${String(tokens)} tokens`, why, rule: 'context-editing' }
   })
 }
 

@@ -111,11 +111,11 @@ function stopReason({ origin, stop, parts }: Reply): string {
 }
 
 /** Splits a complete reply into the events that would have carried it. */
-export function split(whole: Json, piece = Infinity): Json[] {
-  if (!isObject(whole) || whole.type === 'error') return [whole]
+export function split(body: Json, piece = Infinity): Json[] {
+  if (!isObject(body) || body.type === 'error') return [body]
   // A host may omit the content of an empty message.
-  if (whole.type !== 'message' && !Array.isArray(whole.content)) return [whole]
-  const { content, stop_reason, stop_sequence, stop_details, context_management, usage, ...rest } = whole
+  if (body.type !== 'message' && !Array.isArray(body.content)) return [body]
+  const { content, stop_reason, stop_sequence, stop_details, context_management, usage, ...rest } = body
   const events: Json[] = [
     {
       type: 'message_start',

@@ -21,9 +21,9 @@ export function placeSystem(turns: readonly Turn<Item>[], isSupported: boolean, 
   const filled = turns.filter((turn) => turn.items.length > 0)
   return turns.map((turn) => {
     if (turn.role !== 'system' || turn.items.length === 0) return turn
-    const at = filled.indexOf(turn)
-    const previous = filled.slice(0, at).findLast(({ role }) => role !== 'system')?.role
-    const after = filled.slice(at + 1).find(({ role }) => role !== 'system')?.role
+    const index = filled.indexOf(turn)
+    const previous = filled.slice(0, index).findLast(({ role }) => role !== 'system')?.role
+    const after = filled.slice(index + 1).find(({ role }) => role !== 'system')?.role
     const legal = (previous === 'user' || previous === 'tool') && (after === undefined || after === 'assistant')
     if (isSupported && legal) return turn
     const why = isSupported
@@ -169,8 +169,8 @@ export function markCache(unmarked: Marked, requested: RequestedMarks, notes: No
       if (unmarked.system.length + unmarked.tools.length > 0) head = true
       continue
     }
-    const found = lastUpTo(index, unmarked.turns)
-    if (found) chosen.set(found.item, found.turn)
+    const turn = lastUpTo(index, unmarked.turns)
+    if (turn) chosen.set(turn.item, turn.turn)
   }
 
   const room = Math.max(0, requested.limit - (head ? 1 : 0))

@@ -143,7 +143,7 @@ function writeHistory(context: Context, encoding: Encoding): History {
     const items = writeMessage(message, at, scribe).map((block) => ({ block, message: index }))
     return turnOf(message.role, items, at)
   }
-  const written: Turn<Item>[] = []
+  const turns: Turn<Item>[] = []
   /** How many notes there were before each message. */
   const noted: number[] = []
   /** One block of each type that is sent. */
@@ -159,7 +159,7 @@ function writeHistory(context: Context, encoding: Encoding): History {
       break
     }
     for (const { block } of turn.items) if (!kinds.has(block.type)) kinds.set(block.type, block)
-    written.push(turn)
+    turns.push(turn)
   }
   const start = Math.max(0, summary)
   if (start > 0) {
@@ -168,11 +168,11 @@ function writeHistory(context: Context, encoding: Encoding): History {
   }
   const covered = context.state?.kind === 'thread' ? context.state.covers : 0
   encoding.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
-  const has = (is: (block: Block) => boolean) => [...kinds.values()].some(is)
-  const placed = placeSystem(written.slice(start), target.capabilities.midSystem, encoding.notes)
+  const hasBlock = (is: (block: Block) => boolean) => [...kinds.values()].some(is)
+  const placed = placeSystem(turns.slice(start), target.capabilities.midSystem, encoding.notes)
   return {
-    turns: has(isOfServerTool) ? pairServerTools(placed, context.messages, target, encoding.notes) : placed,
-    thinks: has(isThinking),
+    turns: hasBlock(isOfServerTool) ? pairServerTools(placed, context.messages, target, encoding.notes) : placed,
+    thinks: hasBlock(isThinking),
     start,
     compacted: summary >= 0,
   }

@@ -13,9 +13,9 @@ const oldName = /claude-(\d)(?:[-.](\d))?-(opus|sonnet|haiku)/
 export function modelOf(model: string | undefined): Model | undefined {
   const old = oldName.exec(model ?? '')
   if (old) return { family: old[3] as Model['family'], version: Number(`${old[1]}.${old[2] ?? 0}`) }
-  const found = name.exec(model ?? '')
-  if (!found) return undefined
-  return { family: found[1] as Model['family'], version: Number(`${found[2]}.${found[3] ?? 0}`) }
+  const match = name.exec(model ?? '')
+  if (!match) return undefined
+  return { family: match[1] as Model['family'], version: Number(`${match[2]}.${match[3] ?? 0}`) }
 }
 
 /** Signatures are valid on every host of a Claude model, and on no other model. */

@@ -70,12 +70,12 @@ function toolChoice(declared: Declared, encoding: Encoding): JsonObject | undefi
   const requested = options.toolChoice
   if (requested === 'required' || typeof requested === 'object') {
     const name = typeof requested === 'object' ? encoding.names.toWire(requested.tool) : undefined
-    const known = name === undefined || declared.tools.some((tool) => tool.name === name)
-    if (capabilities.forcedTool && known) {
+    const isDeclared = name === undefined || declared.tools.some((tool) => tool.name === name)
+    if (capabilities.forcedTool && isDeclared) {
       return name === undefined ? { type: 'any', ...single } : { type: 'tool', name, ...single }
     }
     const what = `tool choice ${JSON.stringify(requested)} to auto`
-    const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
+    const why = isDeclared ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
     encoding.notes.push({ kind: 'changed', what, why, rule: 'R-21' })
     return { type: 'auto', ...single }
   }
@@ -244,7 +244,7 @@ export function betasOf(body: JsonObject): string[] {
   const tools = Array.isArray(body.tools) ? body.tools.filter(isBlock) : []
   const edits = isObject(body.context_management) ? body.context_management.edits : undefined
   const editTypes = Array.isArray(edits) ? edits.flatMap((edit) => (isBlock(edit) ? [edit.type] : [])) : []
-  const has = (...some: string[]) => some.some((type) => types.has(type))
+  const hasType = (...some: string[]) => some.some((type) => types.has(type))
   const hasTool = (start: string) => tools.some((tool) => tool.type.startsWith(start))
   const output = objectIn(body.output_config)
 
@@ -261,12 +261,12 @@ export function betasOf(body: JsonObject): string[] {
     ],
     [editTypes.some((type) => type.startsWith('clear_')), 'context-management-2025-06-27'],
     [
-      has('mcp_tool_use', 'mcp_tool_result', 'mcp_tool_listing') || body.mcp_servers !== undefined,
+      hasType('mcp_tool_use', 'mcp_tool_result', 'mcp_tool_listing') || body.mcp_servers !== undefined,
       'mcp-client-2025-11-20',
     ],
-    [has('fallback') || body.fallbacks !== undefined, 'server-side-fallback-2026-07-01'],
-    [has('advisor_tool_result') || hasTool('advisor_'), 'advisor-tool-2026-03-01'],
-    [has('tool_addition', 'tool_removal'), 'mid-conversation-tool-changes-2026-07-01'],
+    [hasType('fallback') || body.fallbacks !== undefined, 'server-side-fallback-2026-07-01'],
+    [hasType('advisor_tool_result') || hasTool('advisor_'), 'advisor-tool-2026-03-01'],
+    [hasType('tool_addition', 'tool_removal'), 'mid-conversation-tool-changes-2026-07-01'],
     [hasTool('computer_20251124'), 'computer-use-2025-11-24'],
     [hasTool('computer_20250124'), 'computer-use-2025-01-24'],
     [output.task_budget !== undefined, 'task-budgets-2026-03-13'],

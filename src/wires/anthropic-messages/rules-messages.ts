@@ -9,14 +9,14 @@ import { type Block, blockFields, imageTypes, isBlock, isCacheable, isServerCall
 export function checkBlocks(messages: readonly WireMessage[], report: Report): void {
   const images: Found[] = []
   for (const [position, { role, content, index }] of messages.entries()) {
-    const at = `messages.${index}`
+    const path = `messages.${index}`
     const last = position === messages.length - 1
     if (content.length === 0 && !(last && role === 'assistant')) {
       const message = 'all messages must have non-empty content except for the optional final assistant message'
-      report('R-9', `${at}: ${message}`)
+      report('R-9', `${path}: ${message}`)
     }
-    for (const [i, block] of content.entries()) checkBlock(block, `${at}.content.${i}`, images, report)
-    checkRoles(role, content, at, report)
+    for (const [i, block] of content.entries()) checkBlock(block, `${path}.content.${i}`, images, report)
+    checkRoles(role, content, path, report)
     const texts = content.filter((block) => block.type === 'text' && block.text !== '')
     if (texts.length > 0 && texts.every((block) => typeof block.text === 'string' && isBlank(block.text))) {
       report('R-8', 'messages: text content blocks must contain non-whitespace text')
@@ -53,8 +53,8 @@ function checkBlock(block: Block, at: string, images: Found[], report: Report, i
   }
   const path = `${at}.${block.type}`
   for (const field of Object.keys(block)) {
-    const known = field === 'type' || fields.includes(field) || (field === 'cache_control' && isMarkable(block))
-    if (!known && block[field] !== undefined) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
+    const isAllowed = field === 'type' || fields.includes(field) || (field === 'cache_control' && isMarkable(block))
+    if (!isAllowed && block[field] !== undefined) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
   }
   for (const field of required[block.type] ?? []) {
     if (block[field] === undefined) report('shape', `${path}.${field}: Field required`)
@@ -132,12 +132,12 @@ function checkResult(block: Block, path: string, images: Found[], report: Report
   }
 }
 
-function checkRoles(role: WireMessage['role'], content: readonly Block[], at: string, report: Report): void {
+function checkRoles(role: WireMessage['role'], content: readonly Block[], path: string, report: Report): void {
   if (role !== 'assistant' && content.some((block) => block.type === 'tool_use')) {
-    report('shape', `${at}: \`tool_use\` blocks can only be in \`assistant\` messages`)
+    report('shape', `${path}: \`tool_use\` blocks can only be in \`assistant\` messages`)
   }
   if (role !== 'user' && content.some((block) => block.type === 'tool_result')) {
-    report('shape', `${at}: \`tool_result\` blocks can only be in \`user\` messages`)
+    report('shape', `${path}: \`tool_result\` blocks can only be in \`user\` messages`)
   }
 }
 
@@ -161,8 +161,8 @@ const mostImageSize = 10 * 1024 * 1024
 
 /** An image that was fine alone is too large once there are many others. */
 function checkImages(images: readonly Found[], report: Report): void {
-  const many = images.length > 20
-  const most = many ? 2000 : 8000
+  const isMany = images.length > 20
+  const maxPixels = isMany ? 2000 : 8000
   for (const { source, at } of images) {
     if (source.data === '') continue
     if (source.data.length > mostImageSize) {
@@ -175,8 +175,8 @@ function checkImages(images: readonly Found[], report: Report): void {
       const message = `The image was specified using the ${String(source.media_type)} media type, but the image appears to be a ${image.mediaType} image`
       report('shape', `${at}.source.base64: ${message}`)
     }
-    if (Math.max(image.width ?? 0, image.height ?? 0) > most) {
-      const message = `At least one of the image dimensions exceed max allowed size${many ? ' for many-image requests' : ''}: ${most} pixels`
+    if (Math.max(image.width ?? 0, image.height ?? 0) > maxPixels) {
+      const message = `At least one of the image dimensions exceed max allowed size${isMany ? ' for many-image requests' : ''}: ${maxPixels} pixels`
       report('R-28', `${at}.source.base64.data: ${message}`)
     }
   }
@@ -261,13 +261,13 @@ function checkResults(turn: JoinedTurn, previous: JoinedTurn | undefined, report
   for (const { block, message, index } of turn.blocks) {
     if (block.type !== 'tool_result') continue
     const id = String(block.tool_use_id)
-    const at = `messages.${message}.content.${index}`
+    const path = `messages.${message}.content.${index}`
     if (!callIds.has(id)) {
       const text = `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
-      report('R-3', `${at}: ${text}`)
+      report('R-3', `${path}: ${text}`)
     } else if (seen.has(id)) {
       const text = `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`
-      report('R-3', `${at}: ${text}`)
+      report('R-3', `${path}: ${text}`)
     }
     seen.add(id)
   }

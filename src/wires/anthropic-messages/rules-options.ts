@@ -34,9 +34,9 @@ export function checkModel(
   if (!takesMidSystem(model) && messages.some(({ role }) => role === 'system')) {
     report('R-12', "role 'system' is not supported on this model")
   }
-  const most = maxOutputOf(model)
-  if (most !== undefined && typeof body.max_tokens === 'number' && body.max_tokens > most) {
-    const message = `max_tokens: ${body.max_tokens} > ${most}, which is the maximum allowed number of output tokens for ${String(body.model)}`
+  const limit = maxOutputOf(model)
+  if (limit !== undefined && typeof body.max_tokens === 'number' && body.max_tokens > limit) {
+    const message = `max_tokens: ${body.max_tokens} > ${limit}, which is the maximum allowed number of output tokens for ${String(body.model)}`
     report('shape', message)
   }
 }
@@ -54,10 +54,10 @@ function checkThinking(body: JsonObject, model: Model | undefined, report: Repor
     return
   }
   const type = String(thinking.type)
-  const known = ['type', ...(type === 'enabled' ? ['budget_tokens'] : [])]
-  if (type === 'enabled' || type === 'adaptive') known.push('display', 'block_binding')
+  const allowed = ['type', ...(type === 'enabled' ? ['budget_tokens'] : [])]
+  if (type === 'enabled' || type === 'adaptive') allowed.push('display', 'block_binding')
   for (const field of Object.keys(thinking)) {
-    if (!known.includes(field)) report('R-29', `thinking.${type}.${field}: Extra inputs are not permitted`)
+    if (!allowed.includes(field)) report('R-29', `thinking.${type}.${field}: Extra inputs are not permitted`)
   }
   if (type === 'enabled') checkBudget(body, thinking, report)
   if (!model) return
@@ -97,13 +97,13 @@ function checkEnd(body: JsonObject, messages: readonly WireMessage[], model: Mod
   if (type === 'enabled') checkLoop(messages, report)
   // A request for a summary ends at the current position: nothing is prefilled.
   if (last?.role !== 'assistant' || last.content.length === 0 || isObject(body.compaction)) return
-  const at = `messages.${last.index}`
+  const path = `messages.${last.index}`
   const final = last.content.at(-1)
   if (final?.type === 'text' && typeof final.text === 'string' && /\s$/.test(final.text)) {
     report('R-13', 'messages: final assistant content cannot end with trailing whitespace')
   }
   if (final && isThinking(final)) {
-    report('final-thinking', `${at}: The final block in an assistant message cannot be \`${final.type}\`.`)
+    report('final-thinking', `${path}: The final block in an assistant message cannot be \`${final.type}\`.`)
   }
   // A paused reply is sent back unchanged; it always contains server tool blocks.
   const paused = last.content.some(
@@ -113,7 +113,7 @@ function checkEnd(body: JsonObject, messages: readonly WireMessage[], model: Mod
   if (!paused && thought >= 0 && (type === undefined || type === 'disabled') && (!model || takesPrefill(model))) {
     const message =
       'When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request.'
-    report('R-17', `${at}.content.${thought}: ${message}`)
+    report('R-17', `${path}.content.${thought}: ${message}`)
   }
   if (!paused && model && !takesPrefill(model)) {
     const message =
@@ -166,10 +166,10 @@ function checkSampling(body: JsonObject, model: Model, report: Report): void {
 function checkEffort(body: JsonObject, model: Model, report: Report): void {
   const effort = isObject(body.output_config) ? body.output_config.effort : undefined
   if (typeof effort !== 'string') return
-  const known = effortsOf(model)
-  if (known.length === 0) report('R-20', 'This model does not support the effort parameter.')
-  else if (!known.includes(effort)) {
-    const levels = known.toSorted().join(', ')
+  const efforts = effortsOf(model)
+  if (efforts.length === 0) report('R-20', 'This model does not support the effort parameter.')
+  else if (!efforts.includes(effort)) {
+    const levels = efforts.toSorted().join(', ')
     report('R-20', `This model does not support effort level '${effort}'. Supported levels: ${levels}.`)
   }
 }
@@ -211,29 +211,29 @@ const toolFields: ReadonlySet<string> = new Set(
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/
 
 function checkTool(tool: JsonObject, index: number, report: Report): void {
-  const at = `tools.${index}.custom`
+  const path = `tools.${index}.custom`
   for (const field of Object.keys(tool)) {
-    if (!toolFields.has(field)) report('R-29', `${at}.${field}: Extra inputs are not permitted`)
+    if (!toolFields.has(field)) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
   }
-  if (typeof tool.name !== 'string') report('shape', `${at}.name: Field required`)
-  else if (tool.name.length > 128) report('R-23', `${at}.name: String should have at most 128 characters`)
+  if (typeof tool.name !== 'string') report('shape', `${path}.name: Field required`)
+  else if (tool.name.length > 128) report('R-23', `${path}.name: String should have at most 128 characters`)
   else if (!namePattern.test(tool.name)) {
-    report('R-23', `${at}.name: String should match pattern '${namePattern.source}'`)
+    report('R-23', `${path}.name: String should match pattern '${namePattern.source}'`)
   }
-  checkSchema(tool.input_schema, `${at}.input_schema`, report)
+  checkSchema(tool.input_schema, `${path}.input_schema`, report)
 }
 
-function checkSchema(schema: Json | undefined, at: string, report: Report): void {
-  if (schema === undefined) report('R-24', `${at}: Field required`)
-  else if (!isObject(schema)) report('R-24', `${at}: Input should be a valid dictionary`)
-  else if (schema.type === undefined) report('R-24', `${at}.type: Field required`)
-  else if (schema.type !== 'object') report('R-24', `${at}.type: Input should be 'object'`)
+function checkSchema(schema: Json | undefined, path: string, report: Report): void {
+  if (schema === undefined) report('R-24', `${path}: Field required`)
+  else if (!isObject(schema)) report('R-24', `${path}: Input should be a valid dictionary`)
+  else if (schema.type === undefined) report('R-24', `${path}.type: Field required`)
+  else if (schema.type !== 'object') report('R-24', `${path}.type: Input should be 'object'`)
   else if (['oneOf', 'allOf', 'anyOf'].some((key) => schema[key] !== undefined)) {
-    report('R-24', `${at}: input_schema does not support oneOf, allOf, or anyOf at the top level`)
+    report('R-24', `${path}: input_schema does not support oneOf, allOf, or anyOf at the top level`)
   } else if (schemaComplaint(schema, '2020-12') !== undefined) {
     const message =
       'JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.'
-    report('R-24', `${at}: ${message}`)
+    report('R-24', `${path}: ${message}`)
   }
 }
 

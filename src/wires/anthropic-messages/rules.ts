@@ -82,8 +82,8 @@ export interface WireMessage {
 function checkShape(body: JsonObject, report: Report): WireMessage[] | undefined {
   const onCloud = body.anthropic_version !== undefined
   for (const field of Object.keys(body)) {
-    const known = fields.has(field) || (onCloud && field.startsWith('anthropic_'))
-    if (!known) report('R-29', `${field}: Extra inputs are not permitted`)
+    const isAllowed = fields.has(field) || (onCloud && field.startsWith('anthropic_'))
+    if (!isAllowed) report('R-29', `${field}: Extra inputs are not permitted`)
   }
   // Bedrock and Google name the model in the URL.
   if (body.model === undefined && !onCloud) report('shape', 'model: Field required')
@@ -149,21 +149,21 @@ function checkStop(stop: Json | undefined, report: Report): void {
 function readMessages(list: readonly Json[], report: Report): WireMessage[] | undefined {
   const messages: WireMessage[] = []
   for (const [index, message] of list.entries()) {
-    const at = `messages.${index}`
+    const path = `messages.${index}`
     if (!isObject(message)) {
-      report('shape', `${at}: Input should be a valid dictionary`)
+      report('shape', `${path}: Input should be a valid dictionary`)
       return undefined
     }
     const { role, content } = message
     if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-      report('shape', `${at}.role: Input should be 'user', 'assistant' or 'system'`)
+      report('shape', `${path}.role: Input should be 'user', 'assistant' or 'system'`)
       return undefined
     }
     for (const field of Object.keys(message)) {
-      const known = field === 'role' || field === 'content' || (role === 'system' && systemFields.has(field))
-      if (!known) report('R-29', `${at}.${field}: Extra inputs are not permitted`)
+      const isAllowed = field === 'role' || field === 'content' || (role === 'system' && systemFields.has(field))
+      if (!isAllowed) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
     }
-    const blocks = contentOf(content, at, report)
+    const blocks = contentOf(content, path, report)
     if (!blocks) return undefined
     messages.push({ role, content: blocks, index })
   }
@@ -172,16 +172,16 @@ function readMessages(list: readonly Json[], report: Report): WireMessage[] | un
 
 const systemFields: ReadonlySet<string> = new Set(['clear_at', 'output_config'])
 
-function contentOf(content: Json | undefined, at: string, report: Report): Block[] | undefined {
+function contentOf(content: Json | undefined, path: string, report: Report): Block[] | undefined {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   if (!Array.isArray(content)) {
-    report('shape', `${at}.content: ${content === undefined ? 'Field required' : 'Input should be a valid list'}`)
+    report('shape', `${path}.content: ${content === undefined ? 'Field required' : 'Input should be a valid list'}`)
     return undefined
   }
   const blocks = content.filter(isBlock)
   if (blocks.length < content.length) {
     const index = content.findIndex((block) => !isBlock(block))
-    report('shape', `${at}.content.${index}.type: Field required`)
+    report('shape', `${path}.content.${index}.type: Field required`)
     return undefined
   }
   return blocks
@@ -191,12 +191,12 @@ function contentOf(content: Json | undefined, at: string, report: Report): Block
 function checkCache(body: JsonObject, messages: readonly WireMessage[], report: Report): void {
   const marks = [...marksIn(body.tools, 'tools'), ...marksIn(body.system, 'system')]
   for (const { content, index } of messages) {
-    const at = `messages.${index}.content`
+    const path = `messages.${index}.content`
     for (const [i, block] of content.entries()) {
-      marks.push(...marksIn([block], at, i))
-      if (block.type === 'tool_result') marks.push(...marksIn(block.content, `${at}.${i}.tool_result.content`))
+      marks.push(...marksIn([block], path, i))
+      if (block.type === 'tool_result') marks.push(...marksIn(block.content, `${path}.${i}.tool_result.content`))
       if (block.type === 'text' && block.text === '' && isObject(block.cache_control)) {
-        report('R-27', `${at}.${i}.text: cache_control cannot be set for empty text blocks`)
+        report('R-27', `${path}.${i}.text: cache_control cannot be set for empty text blocks`)
       }
     }
   }
@@ -213,11 +213,11 @@ interface Mark {
   ttl: '5m' | '1h'
 }
 
-function marksIn(blocks: Json | undefined, at: string, from = 0): Mark[] {
+function marksIn(blocks: Json | undefined, path: string, from = 0): Mark[] {
   if (!Array.isArray(blocks)) return []
   return blocks.flatMap((block, i) => {
     const control = isObject(block) || isBlock(block) ? block.cache_control : undefined
-    return isObject(control) ? [{ at: `${at}.${from + i}`, ttl: control.ttl === '1h' ? '1h' : '5m' }] : []
+    return isObject(control) ? [{ at: `${path}.${from + i}`, ttl: control.ttl === '1h' ? '1h' : '5m' }] : []
   })
 }
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
 import { listIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { noDate } from '../shared/model-forms.ts'
-import { blocksOf, closed, markOf, type Prompt, segment } from '../shared/prompt.ts'
+import { blocksOf, withEnd, markOf, type Prompt, segment } from '../shared/prompt.ts'
 import { readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { readServerTool } from './options.ts'
 
@@ -46,13 +46,13 @@ export const anthropicMessagesService: WireService = {
   },
   replyPrefix: 'msg_',
   callId: (letters) => `toolu_${letters(24)}`,
-  complete(whole, { charge: { written } }) {
-    if (!isObject(whole.usage)) return whole
+  complete(reply, { charge: { written } }) {
+    if (!isObject(reply.usage)) return reply
     const cache_creation = {
       ephemeral_5m_input_tokens: written['5m'] ?? 0,
       ephemeral_1h_input_tokens: written['1h'] ?? 0,
     }
-    return { ...whole, usage: { ...whole.usage, cache_creation } }
+    return { ...reply, usage: { ...reply.usage, cache_creation } }
   },
   readServerTool,
   door: {
@@ -102,7 +102,7 @@ export function promptOf(body: JsonObject): Prompt {
   for (const message of listIn(body.messages)) {
     if (!isObject(message)) continue
     segments.push(
-      ...closed(blocksOf(message.content, 'text').map((block) => segment('messages', textIn(message.role), block))),
+      ...withEnd(blocksOf(message.content, 'text').map((block) => segment('messages', textIn(message.role), block))),
     )
   }
   // Automatic caching: one mark on the last block that can have one; it moves forward with every request.

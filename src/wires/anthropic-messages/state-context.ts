@@ -16,7 +16,7 @@ interface Edited {
 }
 
 /** Applies `context_management.edits` other than compaction, in order. */
-export function edited(body: JsonObject, count: CountTokens): Edited {
+export function editContext(body: JsonObject, count: CountTokens): Edited {
   const applied: JsonObject[] = []
   let current = body
   for (const edit of editsOf(body)) {

@@ -49,7 +49,7 @@ export function createThreads(): Threads {
           },
         )
       }
-      return thread.type === 'continue' ? continued(incoming, textIn(thread.previous_message_id), body) : { body }
+      return thread.type === 'continue' ? continueThread(incoming, textIn(thread.previous_message_id), body) : { body }
     },
     keep({ body: sent, owner, now, replyId }, body, reply, from) {
       if (!isObject(sent.thread)) return
@@ -65,7 +65,7 @@ export function createThreads(): Threads {
     },
   }
 
-  function continued(incoming: Incoming, id: string, body: JsonObject): { body: JsonObject; from: StoredThread } {
+  function continueThread(incoming: Incoming, id: string, body: JsonObject): { body: JsonObject; from: StoredThread } {
     const from = stored.get(id, incoming.owner, incoming.now)
     if (!from) {
       throw anthropicRefusal(404, 'thread_not_found', `No usable thread state was found for previous_message_id ${id}.`)

@@ -10,7 +10,7 @@ import {
   type BrokenBlock,
   brokenThinking,
   dueCompaction,
-  edited,
+  editContext,
   mapBlocks,
   signThinking,
   tokensOf,
@@ -32,7 +32,7 @@ export function createAnthropicState(): ServerState {
       if (from) from.continued = 'now'
       return {
         body,
-        see: () => ({ ...seen(incoming, body), commit: (whole) => threads.keep(incoming, body, whole, from) }),
+        see: () => ({ ...viewOf(incoming, body), commit: (reply) => threads.keep(incoming, body, reply, from) }),
         abandon() {
           if (from) from.continued = 'no'
         },
@@ -41,22 +41,24 @@ export function createAnthropicState(): ServerState {
   }
 }
 
-function seen(incoming: Incoming, body: JsonObject): Seen {
+function viewOf(incoming: Incoming, body: JsonObject): Seen {
   checkCompactionBlocks(incoming, body)
   const dropped = checkedThinking(incoming, body)
-  const remaining = afterCompaction(mapBlocks(body, (block, i, j) => (has(dropped, i, j) ? undefined : block)))
-  const { body: trimmed, applied } = edited(remaining, incoming.count)
+  const remaining = afterCompaction(
+    mapBlocks(body, (block, i, j) => (includesPosition(dropped, i, j) ? undefined : block)),
+  )
+  const { body: trimmed, applied } = editContext(remaining, incoming.count)
   const compaction = compactionFor(incoming, trimmed)
   return {
     view: compaction?.view ?? trimmed,
-    finish(whole) {
-      const blocks = Array.isArray(whole.content) && !compaction?.alone ? whole.content.filter(isObject) : []
+    finish(reply) {
+      const blocks = Array.isArray(reply.content) && !compaction?.alone ? reply.content.filter(isObject) : []
       const content = [...(compaction ? [compaction.block] : []), ...blocks]
       return {
-        ...whole,
+        ...reply,
         content: signThinking(shownThinking(content, body), body, incoming.model),
         ...(compaction?.alone && { stop_reason: 'compaction' }),
-        ...(compaction && { usage: usageWith(compaction, whole) }),
+        ...(compaction && { usage: usageWith(compaction, reply) }),
         ...(isObject(body.context_management) && { context_management: { applied_edits: applied } }),
         ...(dropped.length > 0 && { input_transformations: dropped.map(transformation) }),
       }
@@ -110,17 +112,20 @@ function thinkingFrom(body: JsonObject, first: Position): Position[] {
   return [...blocksOf(body)]
     .filter(({ block }) => block.type === 'thinking' || block.type === 'redacted_thinking')
     .map(({ at }) => at)
-    .filter((at) => at.message > first.message || (at.message === first.message && at.block >= first.block))
+    .filter(
+      (position) =>
+        position.message > first.message || (position.message === first.message && position.block >= first.block),
+    )
 }
 
-function has(positions: readonly Position[], message: number, block: number): boolean {
-  return positions.some((at) => at.message === message && at.block === block)
+function includesPosition(positions: readonly Position[], message: number, block: number): boolean {
+  return positions.some((position) => position.message === message && position.block === block)
 }
 
-function transformation(at: Position): JsonObject {
+function transformation(position: Position): JsonObject {
   return {
     type: 'thinking_dropped',
-    path: `messages.${at.message}.content.${at.block}`,
+    path: `messages.${position.message}.content.${position.block}`,
     reason: 'prefix_binding_mismatch',
   }
 }
@@ -130,7 +135,7 @@ function checkedThinking(incoming: Incoming, body: JsonObject): Position[] {
   const broken = brokenThinking(body, bindsThinking(incoming.model))
   const unbound = dropsBroken(body) ? broken.find(({ why }) => why === 'prefix') : undefined
   const dropped = unbound ? thinkingFrom(body, unbound) : []
-  const first = broken.find((at) => !has(dropped, at.message, at.block))
+  const first = broken.find((position) => !includesPosition(dropped, position.message, position.block))
   if (!first) return dropped
   const messages = listIn(body.messages)
   const latest = messages.findLastIndex((message) => isObject(message) && message.role === 'assistant')
@@ -195,14 +200,14 @@ function signatureFor(text: string): string {
 
 /** Compaction blocks that come back: allowed by a beta, and a signed one must be unchanged. */
 function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject): void {
-  const found = [...blocksOf(body)].filter(({ block }) => block.type === 'compaction')
-  if (found.length === 0) return
+  const compactions = [...blocksOf(body)].filter(({ block }) => block.type === 'compaction')
+  if (compactions.length === 0) return
   if (!betas.has('compact-2026-01-12') && !betas.has('compact-2026-09-04')) {
-    const { message, block } = found[0]?.at ?? { message: 0, block: 0 }
+    const { message, block } = compactions[0]?.at ?? { message: 0, block: 0 }
     const text = `messages.${message}.content.${block}: 'compaction' is not one of the expected content block types`
     throw refusalFor(protocol, { rule: 'R-29', status: 400, type: 'invalid_request_error', message: text })
   }
-  const first = found.find(({ block }) => typeof block.signature === 'string')
+  const first = compactions.find(({ block }) => typeof block.signature === 'string')
   if (!first) return
   const signature = textIn(first.block.signature)
   const payload = unseal(signature)
@@ -223,8 +228,8 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
 }
 
 /** A compaction is billed only in `iterations`; without output after it, the rest of the usage is zero. */
-function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
-  const usage = objectIn(whole.usage)
+function usageWith(compaction: Compaction, reply: JsonObject): JsonObject {
+  const usage = objectIn(reply.usage)
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
   const compactionUsage = {
     type: 'compaction',

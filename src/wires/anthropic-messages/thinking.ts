@@ -68,9 +68,9 @@ const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** The requested level, or the next lower one that the model supports. */
 function levelOf(effort: Effort, encoding: Encoding): string | undefined {
-  const known = levels.filter((level) => encoding.target.capabilities.efforts.includes(level))
+  const supported = levels.filter((level) => encoding.target.capabilities.efforts.includes(level))
   const requested = Math.max(0, levels.indexOf(effort))
-  const level = known.findLast((effort) => levels.indexOf(effort) <= requested) ?? known[0]
+  const level = supported.findLast((effort) => levels.indexOf(effort) <= requested) ?? supported[0]
   if (level !== effort) {
     const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
     encoding.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })
@@ -86,10 +86,10 @@ export function loopAtEnd(turns: readonly Turn<Item>[], paused: boolean): Loop {
   const conversation = turns.filter(({ role }) => role !== 'system')
   const hasResult = (turn: Turn<Item> | undefined) =>
     turn !== undefined && turn.role !== 'assistant' && turn.items.some(({ block }) => block.type === 'tool_result')
-  let at = conversation.length - 1
+  let index = conversation.length - 1
   let first: Turn<Item> | undefined
-  if (paused && conversation[at]?.role === 'assistant') first = conversation[at--]
-  for (; at > 0 && hasResult(conversation[at]); at -= 2) first = conversation[at - 1]
+  if (paused && conversation[index]?.role === 'assistant') first = conversation[index--]
+  for (; index > 0 && hasResult(conversation[index]); index -= 2) first = conversation[index - 1]
   if (first?.role !== 'assistant') return 'none'
   const opening = first.items[0]?.block
   return opening && isThinking(opening) ? 'thinks' : 'silent'

@@ -9,7 +9,7 @@ import { wireIds } from '../shared/ids.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import {
   decodeReply,
-  sourced,
+  withSource,
   type Transcript,
   type TranscriptFormat,
   unreadable,
@@ -71,13 +71,13 @@ function read(json: Json): Transcript {
   const metadata = metadataOf(wrapper)
   const messages = list.flatMap((message, index) => {
     if (!isObject(message)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
-    return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), registry, notes))
+    return withSource(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), registry, notes))
   })
   for (const compaction of listIn(wrapper.compactions)) {
-    const at = isObject(compaction) ? compaction.beforeMessage : undefined
-    if (typeof at !== 'number') continue
+    const before = isObject(compaction) ? compaction.beforeMessage : undefined
+    if (typeof before !== 'number') continue
     const why = 'the program that wrote this summarised what came before; all of it is in this log'
-    notes.push({ kind: 'changed', what: `compaction before message ${at}`, why, at: `${path}[${at}]` })
+    notes.push({ kind: 'changed', what: `compaction before message ${before}`, why, at: `${path}[${before}]` })
   }
   const system = readSystem(wrapper.system)
   const tools = readTools(wrapper.tools, notes)
@@ -167,13 +167,13 @@ export function readReply(blocks: readonly Block[], metadata: ReplyMetadata, reg
   registry.turn()
   const origin: Origin = { protocol: protocolId, provider: 'anthropic', model: metadata.model }
   const names = blocks.flatMap((block) => (block.type === 'tool_use' ? [textIn(block.name)] : []))
-  const whole = {
+  const body = {
     type: 'message',
     content: [...blocks],
     ...(metadata.replyId !== undefined && { id: metadata.replyId }),
     ...(metadata.stopReason !== undefined && { stop_reason: metadata.stopReason }),
   }
-  return decodeReply(anthropicMessages, anthropicMessages.split(whole), origin, (position, alias) =>
+  return decodeReply(anthropicMessages, anthropicMessages.split(body), origin, (position, alias) =>
     registry.register(alias ?? `call-${position}`, names[position] ?? ''),
   )
 }

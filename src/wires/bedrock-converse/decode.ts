@@ -71,16 +71,16 @@ function read(state: State, chunk: JsonObject): void {
     return
   }
   const event = inside(chunk, kind) ?? {}
-  const at = typeof event.contentBlockIndex === 'number' ? event.contentBlockIndex : -1
+  const index = typeof event.contentBlockIndex === 'number' ? event.contentBlockIndex : -1
   switch (kind) {
     case 'contentBlockStart':
-      if (isObject(event.start) && !state.open.has(at)) startBlock(state, at, event.start)
+      if (isObject(event.start) && !state.open.has(index)) startBlock(state, index, event.start)
       break
     case 'contentBlockDelta':
-      if (isObject(event.delta)) readBlockDelta(state, at, event.delta)
+      if (isObject(event.delta)) readBlockDelta(state, index, event.delta)
       break
     case 'contentBlockStop':
-      stopBlock(state, at)
+      stopBlock(state, index)
       break
     case 'messageStop':
       stopAllBlocks(state)
@@ -91,9 +91,9 @@ function read(state: State, chunk: JsonObject): void {
   }
 }
 
-function readBlockDelta(state: State, at: number, delta: JsonObject): void {
-  if (!state.open.has(at)) startBlock(state, at, firstOf(delta))
-  const block = state.open.get(at)
+function readBlockDelta(state: State, index: number, delta: JsonObject): void {
+  if (!state.open.has(index)) startBlock(state, index, firstOf(delta))
+  const block = state.open.get(index)
   const text = block?.reader.delta(delta)
   if (block?.index !== undefined && text) growPart(state, block.index, text)
 }
@@ -155,7 +155,7 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
   const citations: Json[] = []
   const results: Json[] = []
   let redacted: Json | undefined
-  let other: JsonObject = {}
+  let unknownFields: JsonObject = {}
 
   return {
     delta(delta) {
@@ -178,7 +178,7 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
       }
       if (delta.citation !== undefined) citations.push(delta.citation)
       else if (Array.isArray(delta.toolResult)) results.push(...delta.toolResult)
-      else other = { ...other, ...delta }
+      else unknownFields = { ...unknownFields, ...delta }
       return undefined
     },
     finish() {
@@ -189,7 +189,7 @@ function readBlock(start: JsonObject): BlockReader<JsonObject> {
         return { block: finishReasoning(content, text.join(''), signature.join(''), redacted) }
       if (kind === 'toolResult' && results.length > 0)
         return { block: { toolResult: { ...content, content: results } } }
-      if (kind !== 'text') return { block: { [kind]: { ...content, ...inside(other, kind) } } }
+      if (kind !== 'text') return { block: { [kind]: { ...content, ...inside(unknownFields, kind) } } }
       const joined = text.join('')
       if (citations.length === 0) return { block: { text: joined } }
       return { block: { citationsContent: { ...(joined !== '' && { content: [{ text: joined }] }), citations } } }
@@ -207,10 +207,10 @@ function finishUse(use: JsonObject, streamed: string): { block: JsonObject; malf
 function finishReasoning(content: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
   const sealed = redacted ?? content.redactedContent
   if (sealed !== undefined && text === '') return { reasoningContent: { redactedContent: sealed } }
-  const whole = objectIn(content.reasoningText)
+  const reasoning = objectIn(content.reasoningText)
   return {
     reasoningContent: {
-      reasoningText: { ...whole, ...(text !== '' && { text }), ...(signature !== '' && { signature }) },
+      reasoningText: { ...reasoning, ...(text !== '' && { text }), ...(signature !== '' && { signature }) },
     },
   }
 }

@@ -82,10 +82,10 @@ function stopReason({ origin, stop }: Reply): string {
   }
 }
 
-export function split(whole: Json, piece = Infinity): Json[] {
-  const message = isObject(whole) ? inside(whole.output, 'message') : undefined
-  if (!isObject(whole) || !message) return [whole]
-  const { output: _, stopReason, additionalModelResponseFields: more, ...rest } = whole
+export function split(body: Json, piece = Infinity): Json[] {
+  const message = isObject(body) ? inside(body.output, 'message') : undefined
+  if (!isObject(body) || !message) return [body]
+  const { output: _, stopReason, additionalModelResponseFields: more, ...rest } = body
   const blocks = Array.isArray(message.content) ? message.content.filter(isObject) : []
   return [
     { messageStart: { role: message.role ?? 'assistant' } },

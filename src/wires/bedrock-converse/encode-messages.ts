@@ -63,11 +63,11 @@ function mediaBlock(mediaType: string, base64: string): JsonObject | undefined {
 
 /** All results of the message, and after them what a result cannot contain. */
 export function encodeResults(message: ToolMessage, at: string, encoding: Encoding): JsonObject[] {
-  const written = message.parts.map((part) => ({ part, ...resultPieces(part, at, encoding) }))
-  const results = written.map(({ part, inside: content }) =>
+  const encoded = message.parts.map((part) => ({ part, ...resultPieces(part, at, encoding) }))
+  const results = encoded.map(({ part, inside: content }) =>
     takesTools(encoding) ? result(part, content, encoding) : flat(part, content, at, encoding),
   )
-  return [...results, ...written.flatMap(({ after }) => after)]
+  return [...results, ...encoded.flatMap(({ after }) => after)]
 }
 
 function result(part: ToolResultPart, content: JsonObject[], { target, wireId }: Encoding): JsonObject {

@@ -48,8 +48,8 @@ function inferenceConfig({ options, capabilities }: Target, withoutLimit: boolea
       })
     }
   } else if (topP !== undefined) sampling.topP = inRange('top_p', topP, notes)
-  const most = capabilities.maxOutput
-  const tokens = maxOutput !== undefined && most !== undefined ? Math.min(maxOutput, most) : maxOutput
+  const limit = capabilities.maxOutput
+  const tokens = maxOutput !== undefined && limit !== undefined ? Math.min(maxOutput, limit) : maxOutput
   if (tokens !== maxOutput) {
     notes.push({ kind: 'changed', what: `maxTokens to ${tokens}`, why: "that is the model's limit" })
   }
@@ -76,24 +76,24 @@ interface Reasoning {
 function reasoningFields({ options, capabilities }: Target, notes: Note[]): Reasoning | undefined {
   const { effort } = options
   if (effort === undefined) return undefined
-  const known = nearestEffort(effort, capabilities.efforts)
-  if (known === undefined || capabilities.effortField === undefined) {
+  const nearest = nearestEffort(effort, capabilities.efforts)
+  if (nearest === undefined || capabilities.effortField === undefined) {
     notes.push({ kind: 'dropped', what: `effort ${effort}`, why: 'the model does not support it on this wire' })
     return undefined
   }
-  if (known !== effort) {
-    notes.push({ kind: 'changed', what: `effort from ${effort} to ${known}`, why: 'the model supports no other' })
+  if (nearest !== effort) {
+    notes.push({ kind: 'changed', what: `effort from ${effort} to ${nearest}`, why: 'the model supports no other' })
   }
   switch (capabilities.effortField) {
     case 'reasoning_effort':
-      return { fields: { reasoning_effort: known } }
+      return { fields: { reasoning_effort: nearest } }
     case 'output_config':
-      return { fields: { thinking: { type: 'adaptive' }, output_config: { effort: known } } }
+      return { fields: { thinking: { type: 'adaptive' }, output_config: { effort: nearest } } }
     case 'reasoningConfig':
-      if (known === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } }
+      if (nearest === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } }
       return {
-        fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: known } },
-        withoutLimit: known === 'high',
+        fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: nearest } },
+        withoutLimit: nearest === 'high',
       }
   }
 }
@@ -157,9 +157,9 @@ function toolChoice(tools: readonly JsonObject[], offered: boolean, encoding: En
   }
   if (requested === 'auto') return { auto: {} }
   const name = typeof requested === 'object' ? encoding.names.toWire(requested.tool) : undefined
-  const known = name === undefined || tools.some((tool) => inside(tool, 'toolSpec')?.name === name)
-  if (capabilities.forcedTool && known) return name === undefined ? { any: {} } : { tool: { name } }
-  const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
+  const isDeclared = name === undefined || tools.some((tool) => inside(tool, 'toolSpec')?.name === name)
+  if (capabilities.forcedTool && isDeclared) return name === undefined ? { any: {} } : { tool: { name } }
+  const why = isDeclared ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
   encoding.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(requested)} to auto`, why, rule: 'BM-8' })
   return { auto: {} }
 }

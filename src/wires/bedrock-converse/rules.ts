@@ -44,15 +44,15 @@ function messageOf(message: Json): WireMessage {
   return { role: textIn(role), content: listIn(content).filter(isObject) }
 }
 
-function constraint(value: string, path: string, what: string): string {
-  return `1 validation error detected: Value '${value}' at '${path}' failed to satisfy constraint: ${what}`
+function constraint(value: string, path: string, requirement: string): string {
+  return `1 validation error detected: Value '${value}' at '${path}' failed to satisfy constraint: ${requirement}`
 }
 
 function checkTurns(messages: readonly WireMessage[], report: Report): void {
   for (const [index, { role, content }] of messages.entries()) {
     if (!['user', 'assistant', 'system'].includes(role)) {
-      const what = 'Member must satisfy enum value set: [user, assistant, system]'
-      report('shape', constraint(role, `messages.${index + 1}.member.role`, what))
+      const requirement = 'Member must satisfy enum value set: [user, assistant, system]'
+      report('shape', constraint(role, `messages.${index + 1}.member.role`, requirement))
     }
     if (content.length === 0) {
       const sentence = `The content field in the Message object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`
@@ -91,8 +91,8 @@ function checkResults(messages: readonly WireMessage[], body: JsonObject, report
   if (last?.role === 'assistant') {
     const open = idsOf(last.content, 'toolUse')
     if (open.length > 0) {
-      const where = `messages.${messages.length}.content`
-      report('BC-3', `Expected toolResult blocks at ${where} for the following Ids: ${open.join(', ')}`)
+      const path = `messages.${messages.length}.content`
+      report('BC-3', `Expected toolResult blocks at ${path} for the following Ids: ${open.join(', ')}`)
     }
   }
   const usesTools = messages.some(({ content }) => content.some((block) => /^tool(Use|Result)$/.test(kindOf(block))))
@@ -115,24 +115,24 @@ interface Where {
 }
 
 function checkBlock(block: JsonObject, role: string, { index, place }: Where, report: Report): void {
-  const at = `messages.${index}.content.${place}`
+  const path = `messages.${index}.content.${place}`
   const member = `messages.${index + 1}.member.content.${place + 1}.member`
   if (Object.keys(block).length !== 1) {
-    report('shape', `The ContentBlock object at ${at} must set one of its members, and no more than one.`)
+    report('shape', `The ContentBlock object at ${path} must set one of its members, and no more than one.`)
   }
   if (typeof block.text === 'string' && isBlank(block.text)) {
-    const sentence = `The text field in the ContentBlock object at ${at} is blank.`
+    const sentence = `The text field in the ContentBlock object at ${path} is blank.`
     report('BC-6', `${sentence} Add text to the text field, and try again.`)
   }
   if (block.image !== undefined && role !== 'user') {
-    report('BC-6', `The image block at ${at} is only supported for the user role.`)
+    report('BC-6', `The image block at ${path} is only supported for the user role.`)
   }
   const use = inside(block, 'toolUse')
   if (use) {
     checkName(use.name, `${member}.toolUse.name`, report)
     checkId(use.toolUseId, `${member}.toolUse.toolUseId`, report)
     if (!isObject(use.input)) {
-      const sentence = `The format of the value at ${at}.toolUse.input is invalid.`
+      const sentence = `The format of the value at ${path}.toolUse.input is invalid.`
       report('BC-8', `${sentence} Provide a json object for the field and try again.`)
     }
   }
@@ -141,12 +141,12 @@ function checkBlock(block: JsonObject, role: string, { index, place }: Where, re
   checkId(result.toolUseId, `${member}.toolResult.toolUseId`, report)
   const content = listIn(result.content)
   if (content.length === 0 && result.status === 'error') {
-    report('BC-7', `The content field at ${at}.toolResult cannot be empty when status value is error.`)
+    report('BC-7', `The content field at ${path}.toolResult cannot be empty when status value is error.`)
   }
   for (const [k, item] of content.entries()) {
     if (!isObject(item)) continue
     if (item.json !== undefined && !isObject(item.json)) {
-      const sentence = `The format of the value at ${at}.toolResult.content.${k}.json is invalid.`
+      const sentence = `The format of the value at ${path}.toolResult.content.${k}.json is invalid.`
       report('BC-8', `${sentence} Provide a json object for the field and try again.`)
     }
   }
@@ -154,22 +154,22 @@ function checkBlock(block: JsonObject, role: string, { index, place }: Where, re
 
 function checkName(name: Json | undefined, path: string, report: Report): void {
   if (typeof name === 'string' && toolNamePattern.test(name)) return
-  const shown = typeof name === 'string' ? name : 'null'
-  const what =
-    shown.length > 64
+  const text = typeof name === 'string' ? name : 'null'
+  const requirement =
+    text.length > 64
       ? 'Member must have length less than or equal to 64'
       : 'Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+'
-  report('BC-9', constraint(shown, path, what))
+  report('BC-9', constraint(text, path, requirement))
 }
 
 function checkId(id: Json | undefined, path: string, report: Report): void {
   if (typeof id === 'string' && /^[a-zA-Z0-9_.:-]{1,64}$/.test(id)) return
-  const shown = typeof id === 'string' ? id : 'null'
-  const what =
-    shown.length > 64
+  const text = typeof id === 'string' ? id : 'null'
+  const requirement =
+    text.length > 64
       ? 'Member must have length less than or equal to 64'
       : 'Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+'
-  report('BC-11', constraint(shown, path, what))
+  report('BC-11', constraint(text, path, requirement))
 }
 
 function checkTools(body: JsonObject, report: Report): void {

@@ -4,16 +4,18 @@ import { isObject, parseJson, type Json, type JsonObject } from '../../core/json
 import { readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
-import { closed, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
+import { withEnd, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
 import { inside } from './types.ts'
 
 export const bedrockConverseService: WireService = {
   home: 'bedrock',
   route(method, path) {
-    const [, name, what] = /\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(path) ?? []
+    const [, name, action] = /\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(path) ?? []
     if (method !== 'POST' || name === undefined) return undefined
     const model = decodeURIComponent(name)
-    return what === 'count-tokens' ? { do: 'count', model } : { do: 'reply', model, stream: what === 'converse-stream' }
+    return action === 'count-tokens'
+      ? { do: 'count', model }
+      : { do: 'reply', model, stream: action === 'converse-stream' }
   },
   listField: 'messages',
   // The model is in the path.
@@ -84,7 +86,9 @@ function promptOf(body: JsonObject): Prompt {
   ]
   for (const message of listIn(body.messages)) {
     if (!isObject(message)) continue
-    segments.push(...closed(markSegments(message.content, (block) => segment('messages', textIn(message.role), block))))
+    segments.push(
+      ...withEnd(markSegments(message.content, (block) => segment('messages', textIn(message.role), block))),
+    )
   }
   const fields = body.additionalModelRequestFields ?? null
   return {
@@ -95,12 +99,12 @@ function promptOf(body: JsonObject): Prompt {
 }
 
 /** A mark is a separate block here, after the one that it closes. */
-function markSegments(list: Json | undefined, made: (piece: Json) => Segment): Segment[] {
+function markSegments(list: Json | undefined, toSegment: (piece: Json) => Segment): Segment[] {
   const segments: Segment[] = []
   for (const piece of listIn(list)) {
     const point = inside(piece, 'cachePoint')
     const last = segments.at(-1)
-    if (!point) segments.push(made(piece))
+    if (!point) segments.push(toSegment(piece))
     else if (last) last.mark = markOf(point) ?? {}
   }
   return segments

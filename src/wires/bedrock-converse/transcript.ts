@@ -8,7 +8,7 @@ import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { listIn, objectIn, textIn } from '../shared/json-fields.ts'
 import {
   decodeReply,
-  sourced,
+  withSource,
   type Transcript,
   type TranscriptFormat,
   unreadable,
@@ -57,19 +57,19 @@ function read(json: Json): Transcript {
   const model = textIn(body.modelId)
   const registry = callRegistry()
   const messages = list.flatMap((message, index) => {
-    const at = `${Array.isArray(json) ? '$' : '$.messages'}[${index}]`
-    if (!isObject(message)) throw unreadable(protocolId, at, 'an object')
-    return sourced(protocolId, message, readMessage(message, at, model, registry))
+    const path = `${Array.isArray(json) ? '$' : '$.messages'}[${index}]`
+    if (!isObject(message)) throw unreadable(protocolId, path, 'an object')
+    return withSource(protocolId, message, readMessage(message, path, model, registry))
   })
   const system = textsIn(body.system)
   const tools = listIn(inside(body, 'toolConfig')?.tools).flatMap(readTool)
   return { messages, notes: [], ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) }
 }
 
-function readMessage(message: JsonObject, at: string, model: string, registry: CallRegistry): Message[] {
-  if (!Array.isArray(message.content)) throw unreadable(protocolId, `${at}.content`, 'a list of blocks')
+function readMessage(message: JsonObject, path: string, model: string, registry: CallRegistry): Message[] {
+  if (!Array.isArray(message.content)) throw unreadable(protocolId, `${path}.content`, 'a list of blocks')
   const blocks = message.content.map((block, index) => {
-    if (!isObject(block)) throw unreadable(protocolId, `${at}.content[${index}]`, 'a block')
+    if (!isObject(block)) throw unreadable(protocolId, `${path}.content[${index}]`, 'a block')
     return block
   })
   switch (message.role) {
@@ -80,7 +80,7 @@ function readMessage(message: JsonObject, at: string, model: string, registry: C
     case 'system':
       return [{ role: 'system', parts: textsIn(blocks) }]
     default:
-      throw unreadable(protocolId, `${at}.role`, 'user, assistant or system')
+      throw unreadable(protocolId, `${path}.role`, 'user, assistant or system')
   }
 }
 
@@ -139,8 +139,8 @@ function readReply(blocks: readonly JsonObject[], model: string, registry: CallR
     return use && use.type === undefined ? [textIn(use.name)] : []
   })
   const origin: Origin = { protocol: protocolId, provider: 'bedrock', model }
-  const whole = { output: { message: { role: 'assistant', content: [...blocks] } }, stopReason: 'end_turn' }
-  const reply = decodeReply(bedrockConverse, [whole], origin, (position, alias) =>
+  const body = { output: { message: { role: 'assistant', content: [...blocks] } }, stopReason: 'end_turn' }
+  const reply = decodeReply(bedrockConverse, [body], origin, (position, alias) =>
     registry.register(alias, names[position] ?? ''),
   )
   return { ...reply, native: [...blocks], stop: { reason: reply.stop.reason } }
@@ -156,16 +156,16 @@ function readTool(tool: Json): ToolSpec[] {
 function write(messages: Message[]): Json {
   return writeBySource(messages, protocolId, (run) => {
     const encoding = encodingFor({ system: [], messages: run, tools: [], cacheAfter: [] }, anywhere, true)
-    const written: { role: string; content: JsonObject[] }[] = []
+    const messages: { role: string; content: JsonObject[] }[] = []
     for (const message of run) {
       const content = contentOf(message, encoding)
       const role = message.role === 'tool' ? 'user' : message.role
-      const last = written.at(-1)
+      const last = messages.at(-1)
       const isResults = (blocks: JsonObject[]) => blocks.some((block) => block.toolResult !== undefined)
       if (last && isResults(last.content) && isResults(content)) last.content.push(...content)
-      else if (content.length > 0) written.push({ role, content })
+      else if (content.length > 0) messages.push({ role, content })
     }
-    return written
+    return messages
   })
 }
 

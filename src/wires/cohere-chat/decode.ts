@@ -220,9 +220,9 @@ function addCitation(message: Assembly, citation: Json): void {
 
 function addCall(message: Assembly, fragment: JsonObject, index: Json | undefined): void {
   const { call, text } = message.fragments.push({ ...fragment, ...(typeof index === 'number' && { index }) })
-  const known = message.opened.get(call)
-  if (known && text !== '') growPart(message, known.index, text)
-  else if (!known && call.name !== '') beginCall(message, call)
+  const opened = message.opened.get(call)
+  if (opened && text !== '') growPart(message, opened.index, text)
+  else if (!opened && call.name !== '') beginCall(message, call)
 }
 
 function markCallEnd(message: Assembly, index: Json | undefined): void {
@@ -231,18 +231,18 @@ function markCallEnd(message: Assembly, index: Json | undefined): void {
 }
 
 /** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
-function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
-  closeContent(message, whole)
+function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]; calls: number } {
+  closeContent(message, isWhole)
   const calls = callsInOrder(message, message.fragments)
-  const complete = whole ? calls : calls.filter((call) => message.endedCalls.has(call))
+  const complete = isWhole ? calls : calls.filter((call) => message.endedCalls.has(call))
   endCalls(message, calls, complete)
-  return { native: nativeMessage(message, whole, complete), calls: calls.length }
+  return { native: nativeMessage(message, isWhole, complete), calls: calls.length }
 }
 
-function nativeMessage(message: Assembly, whole: boolean, calls: readonly GatheredCall[]): JsonObject[] {
+function nativeMessage(message: Assembly, isWhole: boolean, calls: readonly GatheredCall[]): JsonObject[] {
   const blocks = message.blocks.filter(hasEnded)
   const plan = message.plan && hasEnded(message.plan) ? message.plan.pieces.join('') : ''
-  if (!whole && blocks.length === 0 && calls.length === 0 && plan === '') return []
+  if (!isWhole && blocks.length === 0 && calls.length === 0 && plan === '') return []
   const native: JsonObject = {
     role: 'assistant',
     ...message.fields,
@@ -262,11 +262,11 @@ function grow(message: Assembly, growing: Growing, text: string): void {
 }
 
 /** Ends open parts. Interrupted thinking is not sent back, text is. */
-function closeContent(message: Assembly, whole = true): void {
+function closeContent(message: Assembly, isWhole = true): void {
   const growing = message.open
   message.open = undefined
   if (!growing) return
-  growing.ended = whole || growing.kind === 'text'
+  growing.ended = isWhole || growing.kind === 'text'
   if (growing.kind === 'other') growing.part = startPart(message, partOf(growing, ''))
   if (growing.part === undefined) return
   const part = partOf(growing, growing.pieces.join(''))

@@ -65,10 +65,10 @@ export function errorBody({ message, type }: Issue): Json {
 // Splits a complete reply of Cohere into the events that would have carried it: the plan, the content with its
 // citations, the calls.
 
-export function split(whole: Json, piece = 40): Json[] {
-  if (!isObject(whole) || !isObject(whole.message)) return [whole]
-  const { content, tool_plan: plan, tool_calls: calls, citations, ...head } = whole.message
-  const events: Json[] = [messageStart(head, whole.id)]
+export function split(body: Json, piece = 40): Json[] {
+  if (!isObject(body) || !isObject(body.message)) return [body]
+  const { content, tool_plan: plan, tool_calls: calls, citations, ...head } = body.message
+  const events: Json[] = [messageStart(head, body.id)]
   if (typeof plan === 'string') {
     for (const text of splitText(plan, piece)) events.push(planDelta(text))
   }
@@ -85,7 +85,7 @@ export function split(whole: Json, piece = 40): Json[] {
     events.push(...citationEvents(citation, index++))
   }
   for (const [index, call] of listIn(calls).entries()) events.push(...callEvents(call, index, piece))
-  const { finish_reason = null, usage } = whole
+  const { finish_reason = null, usage } = body
   events.push({ type: 'message-end', delta: { finish_reason, ...(usage !== undefined && { usage }) } })
   return events
 }

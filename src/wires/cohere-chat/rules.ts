@@ -49,8 +49,8 @@ function checkMessages(messages: readonly JsonObject[], report: Report): void {
   for (const [index, { role, content, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
     const types = typeof role === 'string' && Object.hasOwn(blockTypes, role) ? blockTypes[role] : undefined
     if (!types) {
-      const known = Object.keys(blockTypes).join(', ')
-      report('shape', `invalid request: invalid role in messages at index ${index}. Role must be one of: ${known}`)
+      const roles = Object.keys(blockTypes).join(', ')
+      report('shape', `invalid request: invalid role in messages at index ${index}. Role must be one of: ${roles}`)
       continue
     }
     const odd = objectsIn(content).find(({ type }) => typeof type !== 'string' || !types.includes(type))
@@ -82,7 +82,7 @@ function checkPairs(messages: readonly JsonObject[], report: Report): void {
 
 function resultsAfter(messages: readonly JsonObject[], index: number): Json[] {
   const ids: Json[] = []
-  for (let at = index + 1; messages[at]?.role === 'tool'; at++) ids.push(messages[at]?.tool_call_id ?? null)
+  for (let i = index + 1; messages[i]?.role === 'tool'; i++) ids.push(messages[i]?.tool_call_id ?? null)
   return ids
 }
 
@@ -106,9 +106,9 @@ function checkCalls(calls: readonly JsonObject[], answered: readonly Json[], rep
 
 function checkName(name: Json | undefined, report: Report): void {
   if (typeof name === 'string' && toolNamePattern.test(name)) return
-  const shown = textIn(name)
+  const text = textIn(name)
   const rule = "tool names can only contain certain characters (A-Za-z0-9_) and can't begin with a digit"
-  report('CO-10', `invalid request: ${rule} (provided name: '${shown}').`)
+  report('CO-10', `invalid request: ${rule} (provided name: '${text}').`)
 }
 
 function checkTools(body: JsonObject, report: Report): void {

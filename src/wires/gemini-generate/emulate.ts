@@ -11,7 +11,7 @@ import { aboutTheAnswer, functionCallOf, type GeminiPart, listOf, protocolId } f
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
-  const parts = isNative ? reply.native : signed(reply.parts.flatMap(partsOf), profile)
+  const parts = isNative ? reply.native : withSignatures(reply.parts.flatMap(partsOf), profile)
   const finishReason = finishFor(reply.stop.reason, reply.stop.raw)
   const refusal = reply.parts.find((part) => part.type === 'refusal')
   return {
@@ -82,7 +82,10 @@ function serverTool(name: string, input: Json | undefined, output: Json | undefi
 }
 
 /** Gemini 3 signs the first call of a step; without the signature it is refused (G-6). */
-export function signed(parts: GeminiPart[], profile: Pick<WholeProfile, 'token' | 'model' | 'replyId'>): GeminiPart[] {
+export function withSignatures(
+  parts: GeminiPart[],
+  profile: Pick<WholeProfile, 'token' | 'model' | 'replyId'>,
+): GeminiPart[] {
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const call = parts[first]
   if (!call) return parts
@@ -116,14 +119,14 @@ const statuses: Partial<Record<number, string>> = {
 }
 
 /** Two texts of one answer stay two: the end of the first and the start of the second share a chunk. */
-export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
-  if (Array.isArray(whole)) return whole
-  if (!isObject(whole)) return [whole]
-  const [first, ...others] = listOf(whole.candidates)
-  if (!isObject(first) || !hasParts(first)) return [whole]
+export function split(body: Json, piece = Number.POSITIVE_INFINITY): Json[] {
+  if (Array.isArray(body)) return body
+  if (!isObject(body)) return [body]
+  const [first, ...others] = listOf(body.candidates)
+  if (!isObject(first) || !hasParts(first)) return [body]
   const { content, index = 0, ...outcome } = first
   const { parts: all, ...role } = content
-  const { candidates: _, usageMetadata, promptFeedback, ...frame } = whole
+  const { candidates: _, usageMetadata, promptFeedback, ...frame } = body
 
   const chunks: Json[][] = [[]]
   for (const part of all) {

@@ -85,8 +85,8 @@ interface EncodedInput {
 }
 
 function stretchOf(inputs: readonly EncodedInput[]): Turn<GeminiPart> {
-  const known = inputs[0]?.turn
-  if (known?.of.length === inputs.length && known.of.every((input, i) => input === inputs[i])) return known.turn
+  const cached = inputs[0]?.turn
+  if (cached?.of.length === inputs.length && cached.of.every((input, i) => input === inputs[i])) return cached.turn
   const [first] = inputs
   const turn = turnOf('user', itemsOf(inputs), first?.at ?? '', placesOf(inputs))
   if (first) first.turn = { of: inputs, turn }

@@ -98,9 +98,9 @@ function keepBareText(state: Content, type: OpenText['type'], text: string, cont
     run.pieces.push(text)
     return run.at
   }
-  const at = keep(state, null)
-  state.run = { at, thought: type === 'reasoning', pieces: [text] }
-  return at
+  const position = keep(state, null)
+  state.run = { at: position, thought: type === 'reasoning', pieces: [text] }
+  return position
 }
 
 function readCall(state: Content, part: JsonObject, call: JsonObject): void {
@@ -120,9 +120,9 @@ function readCall(state: Content, part: JsonObject, call: JsonObject): void {
 
 function readWholeCall(state: Content, part: JsonObject, { id, name, args }: JsonObject): void {
   // The same call with the same id is a repeated chunk.
-  const written = JSON.stringify([id, name, args])
-  if (typeof id === 'string' && id !== '' && state.seen.has(written)) return
-  state.seen.add(written)
+  const key = JSON.stringify([id, name, args])
+  if (typeof id === 'string' && id !== '' && state.seen.has(key)) return
+  state.seen.add(key)
   const wrong = args !== undefined && args !== null && !isObject(args)
   state.calls++
   addPart(state, {
@@ -141,7 +141,7 @@ function startCall(state: Content, frame: JsonObject, { id, name }: JsonObject):
 }
 
 /** An incomplete call is kept, marked so that it is never run. */
-function endCall(state: Content, whole = false): void {
+function endCall(state: Content, isWhole = false): void {
   if (!state.call) return
   const { index, part, frame, pieces } = state.call
   state.call = undefined
@@ -150,7 +150,7 @@ function endCall(state: Content, whole = false): void {
   const functionCall = { ...(part.alias !== undefined && { id: part.alias }), name, args: input }
   endPart(state, index, {
     ...part,
-    ...(whole
+    ...(isWhole
       ? { input, from: keep(state, { ...frame, functionCall }) }
       : { input: {}, malformed: JSON.stringify(input) }),
   })
@@ -285,32 +285,32 @@ function stepsOf(path: string): (string | number)[] {
 }
 
 function setAt(root: JsonObject, steps: readonly (string | number)[], value: Json): void {
-  let at: Json = root
+  let container: Json = root
   for (const [depth, step] of steps.entries()) {
     const next = steps[depth + 1]
     if (next === undefined) {
-      put(at, step, value)
+      put(container, step, value)
       return
     }
-    let inside: Json | undefined = get(at, step)
+    let inside: Json | undefined = get(container, step)
     if (!isObject(inside) && !Array.isArray(inside)) {
       inside = typeof next === 'number' ? [] : {}
-      put(at, step, inside)
+      put(container, step, inside)
     }
-    at = inside
+    container = inside
   }
 }
 
-function get(at: Json, step: string | number): Json | undefined {
-  if (Array.isArray(at)) return typeof step === 'number' ? at[step] : undefined
-  return isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+function get(container: Json, step: string | number): Json | undefined {
+  if (Array.isArray(container)) return typeof step === 'number' ? container[step] : undefined
+  return isObject(container) && Object.hasOwn(container, step) ? container[step] : undefined
 }
 
 /** A list grows by one at most, whatever the index; and `__proto__` is a name like any other. */
-function put(at: Json, step: string | number, value: Json): void {
-  if (Array.isArray(at)) {
-    if (typeof step === 'number') at[Math.min(step, at.length)] = value
-  } else if (isObject(at)) {
-    Object.defineProperty(at, step, { value, enumerable: true, writable: true, configurable: true })
+function put(container: Json, step: string | number, value: Json): void {
+  if (Array.isArray(container)) {
+    if (typeof step === 'number') container[Math.min(step, container.length)] = value
+  } else if (isObject(container)) {
+    Object.defineProperty(container, step, { value, enumerable: true, writable: true, configurable: true })
   }
 }

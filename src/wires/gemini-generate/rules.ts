@@ -39,9 +39,9 @@ function inBothCases(names: string): ReadonlySet<string> {
   return new Set(names.split(' ').flatMap((name) => [name, snake(name)]))
 }
 
-function checkNames(object: JsonObject, at: string, known: ReadonlySet<string>, check: Check): void {
+function checkNames(object: JsonObject, at: string, allowed: ReadonlySet<string>, check: Check): void {
   for (const key of Object.keys(object)) {
-    if (!known.has(key)) check.refuse('shape', unknownName(key, at))
+    if (!allowed.has(key)) check.refuse('shape', unknownName(key, at))
   }
 }
 
@@ -52,21 +52,21 @@ function checkContents(body: JsonObject, check: Check): JsonObject[] | undefined
     check.refuse('G-10', '* GenerateContentRequest.contents: contents is not specified\n')
     return undefined
   }
-  const whole: JsonObject[] = []
+  const valid: JsonObject[] = []
   for (const [index, content] of contents.entries()) {
     if (isObject(content)) {
-      whole.push(content)
+      valid.push(content)
       checkContent(content, index, check)
     } else {
       check.refuse('shape', invalidValue(`contents[${index}]`, 'Content', content))
     }
   }
-  return whole.length === contents.length ? whole : undefined
+  return valid.length === contents.length ? valid : undefined
 }
 
 function checkContent(content: JsonObject, index: number, check: Check): void {
-  const at = `contents[${index}]`
-  checkNames(content, at, contentFields, check)
+  const path = `contents[${index}]`
+  checkNames(content, path, contentFields, check)
   const { role } = content
   if (role !== undefined && role !== null && role !== '' && role !== 'user' && role !== 'model') {
     check.refuse('G-1', 'Please use a valid role: user, model.')
@@ -75,10 +75,10 @@ function checkContent(content: JsonObject, index: number, check: Check): void {
   if (parts.length === 0) {
     const vertex =
       'Unable to submit request because it must include at least one parts field, which describes the prompt input. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini'
-    const gemini = `* GenerateContentRequest.${at}.parts: contents.parts must not be empty.\n`
+    const gemini = `* GenerateContentRequest.${path}.parts: contents.parts must not be empty.\n`
     check.refuse('G-8', check.vertex ? vertex : gemini)
   }
-  for (const [position, part] of parts.entries()) checkPart(part, `${at}.parts[${position}]`, check)
+  for (const [position, part] of parts.entries()) checkPart(part, `${path}.parts[${position}]`, check)
 }
 
 function checkPart(part: Json, at: string, check: Check): void {
@@ -246,32 +246,32 @@ const knownFields: ReadonlySet<string> = new Set([...schemaFields, ...schemaFiel
 /** Vertex has these as well. */
 const vertexFields: ReadonlySet<string> = new Set(['additionalProperties', 'additional_properties', 'defs', 'ref'])
 
-function checkSchema(schema: JsonObject, at: Place, check: Check): void {
+function checkSchema(schema: JsonObject, place: Place, check: Check): void {
   for (const key of Object.keys(schema)) {
     if (knownFields.has(key) || (check.vertex && vertexFields.has(key))) continue
-    check.refuse('G-12', unknownName(key, at.parse))
+    check.refuse('G-12', unknownName(key, place.parse))
   }
   const { type, items, properties } = schema
   if (typeof type === 'string' && type.toUpperCase() === 'ARRAY' && items === undefined) {
-    check.refuse('G-12', `* GenerateContentRequest.${at.validate}.items: missing field.\n`)
+    check.refuse('G-12', `* GenerateContentRequest.${place.validate}.items: missing field.\n`)
   }
-  if (isObject(items)) checkSchema(items, inside(at, 'items'), check)
+  if (isObject(items)) checkSchema(items, inside(place, 'items'), check)
   for (const [index, option] of listOf(field(schema, 'anyOf')).entries()) {
-    if (isObject(option)) checkSchema(option, inside(at, `any_of[${index}]`), check)
+    if (isObject(option)) checkSchema(option, inside(place, `any_of[${index}]`), check)
   }
   for (const [index, [name, property]] of (isObject(properties) ? Object.entries(properties) : []).entries()) {
     const position = {
-      parse: `${at.parse}.properties[${index}].value`,
-      validate: `${at.validate}.properties[${name}]`,
+      parse: `${place.parse}.properties[${index}].value`,
+      validate: `${place.validate}.properties[${name}]`,
     }
     checkProperty(property, position, check)
   }
 }
 
-function checkProperty(property: Json | undefined, at: Place, check: Check): void {
-  if (isObject(property)) checkSchema(property, at, check)
+function checkProperty(property: Json | undefined, place: Place, check: Check): void {
+  if (isObject(property)) checkSchema(property, place, check)
 }
 
-function inside(at: Place, step: string): Place {
-  return { parse: `${at.parse}.${step}`, validate: `${at.validate}.${step}` }
+function inside(place: Place, step: string): Place {
+  return { parse: `${place.parse}.${step}`, validate: `${place.validate}.${step}` }
 }

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
-import { closed, type Prompt, segment } from '../shared/prompt.ts'
+import { withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import { readOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
@@ -110,7 +110,7 @@ export function promptOf(body: JsonObject): Prompt {
     if (!isObject(content)) continue
     const isResult = (part: Json) => isObject(part) && isObject(part.functionResponse)
     const role = (part: Json) => (isResult(part) ? 'tool' : textIn(content.role ?? 'user'))
-    segments.push(...closed(partsOf(content).map((part) => segment('messages', role(part), part))))
+    segments.push(...withEnd(partsOf(content).map((part) => segment('messages', role(part), part))))
   }
   return { segments, settings: '', messageSettings: '' }
 }

@@ -26,8 +26,8 @@ export function createGeminiState(): ServerState {
         body,
         see() {
           checkSignatures({ ...incoming, body })
-          const finish = (whole: JsonObject) => {
-            const counted = withCachedTokens(whole, cached)
+          const finish = (reply: JsonObject) => {
+            const counted = withCachedTokens(reply, cached)
             return (geminiVersion(model) ?? 0) < 300 ? counted : signReply(counted, model)
           }
           return { view: body, finish }
@@ -55,17 +55,17 @@ function checkSignatures({ body, protocol }: Incoming): void {
 }
 
 /** The complete reply with the emulator's signature on its first call. */
-function signReply(whole: JsonObject, model: string): JsonObject {
-  const [candidate, ...others] = listOf(whole.candidates)
-  if (!isObject(candidate) || !isObject(candidate.content)) return whole
+function signReply(reply: JsonObject, model: string): JsonObject {
+  const [candidate, ...others] = listOf(reply.candidates)
+  if (!isObject(candidate) || !isObject(candidate.content)) return reply
   const parts = listOf(candidate.content.parts)
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const part = parts[first]
   const call = functionCallOf(part)
-  if (!isObject(part) || !call) return whole
+  if (!isObject(part) || !call) return reply
   const thoughtSignature = seal({ kind: 'thought', model, call: digestOf(call) })
   const content = { ...candidate.content, parts: parts.with(first, { ...part, thoughtSignature }) }
-  return { ...whole, candidates: [{ ...candidate, content }, ...others] }
+  return { ...reply, candidates: [{ ...candidate, content }, ...others] }
 }
 
 // Explicit caches of Gemini: content that is stored under a name, and prepended to the contents of requests that name
@@ -101,7 +101,7 @@ function createGeminiCaches(): GeminiCaches {
       const { method, owner, now } = visit
       if (id === undefined) return method === 'POST' ? create(visit) : list(owner, now)
       const name = `cachedContents/${id}`
-      const cache = found(name, owner, now)
+      const cache = findCache(name, owner, now)
       if (method === 'DELETE') {
         caches.delete(name)
         return {}
@@ -118,7 +118,7 @@ function createGeminiCaches(): GeminiCaches {
       if (name === '' || ['systemInstruction', 'tools', 'toolConfig'].some((field) => body[field] !== undefined)) {
         return { body, cached: 0 }
       }
-      const { content, tokens } = found(name, owner, now)
+      const { content, tokens } = findCache(name, owner, now)
       const { cachedContent: _, ...rest } = body
       const contents = [...objectsIn(content.contents), ...objectsIn(body.contents)]
       return { body: { ...content, ...rest, contents }, cached: tokens }
@@ -140,7 +140,7 @@ function createGeminiCaches(): GeminiCaches {
     const expiresAt = expiryOf(body, now) ?? now + usualLifetime
     const times = { createdAt: now, updatedAt: now, expiresAt }
     caches.set(name, { owner, content, tokens, ...times, displayName: textIn(displayName), model })
-    return cacheBody(name, found(name, owner, now))
+    return cacheBody(name, findCache(name, owner, now))
   }
 
   function list(owner: string, now: number): Json {
@@ -148,7 +148,7 @@ function createGeminiCaches(): GeminiCaches {
     return { cachedContents: owned.map(([name, cache]) => cacheBody(name, cache)) }
   }
 
-  function found(name: string, owner: string, now: number): Cache {
+  function findCache(name: string, owner: string, now: number): Cache {
     const cache = caches.get(name)
     if (cache && cache.owner === owner && cache.expiresAt > now) return cache
     throw refusal(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')
@@ -180,7 +180,7 @@ function refusal(status: number, type: string, message: string): Refusal {
 }
 
 /** The usage of a reply, with the tokens that came from an explicit cache. */
-function withCachedTokens(whole: JsonObject, cached: number): JsonObject {
-  if (cached === 0 || !isObject(whole.usageMetadata)) return whole
-  return { ...whole, usageMetadata: { ...whole.usageMetadata, cachedContentTokenCount: cached } }
+function withCachedTokens(reply: JsonObject, cached: number): JsonObject {
+  if (cached === 0 || !isObject(reply.usageMetadata)) return reply
+  return { ...reply, usageMetadata: { ...reply.usageMetadata, cachedContentTokenCount: cached } }
 }

@@ -18,7 +18,7 @@ import { encodeContents, encodingFor } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
-import { decodeReply, sourced, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
+import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { objectIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiGenerate
@@ -74,18 +74,18 @@ export interface GivenContent {
 export function readContents(entries: readonly GivenContent[], path: string): Message[] {
   const calls = openCalls()
   return entries.flatMap(({ content, model = '' }, index): Message[] => {
-    const at = `${path}[${index}]`
-    if (!isObject(content)) throw unreadable(id, at, 'a content: an object with a role and parts')
+    const contentPath = `${path}[${index}]`
+    if (!isObject(content)) throw unreadable(id, contentPath, 'a content: an object with a role and parts')
     const parts = listOf(content.parts).map((part, position): JsonObject => {
-      if (!isObject(part)) throw unreadable(id, `${at}.parts[${position}]`, 'an object')
+      if (!isObject(part)) throw unreadable(id, `${contentPath}.parts[${position}]`, 'an object')
       return camelPart(part)
     })
     const texts = parts.flatMap((part): TextPart[] =>
       typeof part.text === 'string' ? [{ type: 'text', text: part.text }] : [],
     )
-    if (content.role === 'system') return sourced(id, content, [{ role: 'system', parts: texts }])
-    if (content.role === 'model') return sourced(id, content, [readReply(parts, model, calls)])
-    return sourced<UserMessage | ToolMessage>(id, content, readUser(parts, calls))
+    if (content.role === 'system') return withSource(id, content, [{ role: 'system', parts: texts }])
+    if (content.role === 'model') return withSource(id, content, [readReply(parts, model, calls)])
+    return withSource<UserMessage | ToolMessage>(id, content, readUser(parts, calls))
   })
 }
 
@@ -162,11 +162,11 @@ function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined 
 
 function readResult({ id: alias, name, response, parts }: JsonObject, calls: OpenCalls): ToolResultPart {
   const toolName = textIn(name)
-  const known = objectIn(response)
-  const failed = known.error !== undefined && known.output === undefined
-  const output = known.output ?? known.error
-  const plain = typeof output === 'string' && Object.keys(known).length === 1
-  const text = plain ? output : Object.keys(known).length === 0 ? '' : JSON.stringify(output ?? known)
+  const fields = objectIn(response)
+  const failed = fields.error !== undefined && fields.output === undefined
+  const output = fields.output ?? fields.error
+  const plain = typeof output === 'string' && Object.keys(fields).length === 1
+  const text = plain ? output : Object.keys(fields).length === 0 ? '' : JSON.stringify(output ?? fields)
   const media = listOf(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
   return {
     type: 'tool-result',

@@ -4,7 +4,7 @@
 import type { Json } from '../../core/json.ts'
 import { objectIn, objectsIn } from '../shared/json-fields.ts'
 import { streamWriter, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { errorBody, partsOf, signed, whole } from './emulate.ts'
+import { errorBody, partsOf, withSignatures, whole } from './emulate.ts'
 import { protocolId, type GeminiPart } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
@@ -22,8 +22,8 @@ export function writer(profile: StreamProfile): StreamWriter {
     close(part) {
       if (part.type === 'text' || part.type === 'reasoning') return []
       // Only with a token of our server: a signature is never invented.
-      const written = profile.token ? signed(partsOf(part), profile) : partsOf(part)
-      return written.length === 0 ? [] : [chunk(written)]
+      const parts = profile.token ? withSignatures(partsOf(part), profile) : partsOf(part)
+      return parts.length === 0 ? [] : [chunk(parts)]
     },
     last(reply, facts) {
       const body = whole(reply, facts)

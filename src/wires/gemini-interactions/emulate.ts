@@ -120,13 +120,13 @@ const codes: Partial<Record<number, string>> = {
   504: 'deadline_exceeded',
 }
 
-export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.steps)) {
-    const failed = isObject(whole) && isObject(whole.error) && whole.event_type === undefined
-    return [failed ? { ...whole, event_type: 'error' } : whole]
+export function split(body: Json, piece = Number.POSITIVE_INFINITY): Json[] {
+  if (!isObject(body) || !Array.isArray(body.steps)) {
+    const failed = isObject(body) && isObject(body.error) && body.event_type === undefined
+    return [failed ? { ...body, event_type: 'error' } : body]
   }
-  const { steps, ...interaction } = whole
-  const { id = '', object = 'interaction', model } = whole
+  const { steps, ...interaction } = body
+  const { id = '', object = 'interaction', model } = body
   const begun = { id, status: 'in_progress', object, ...(model !== undefined && { model }) }
   return [
     { interaction: begun, event_type: 'interaction.created' },

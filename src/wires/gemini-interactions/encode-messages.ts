@@ -56,11 +56,11 @@ export function encodeSteps(context: Context, encoding: Encoding, extent: Extent
     shownFrom = []
   }
 
-  const written = (message: Message, at: string) => writeMessage(message, at, encoding)
+  const write = (message: Message, at: string) => writeMessage(message, at, encoding)
   for (let index = first; index < context.messages.length; index++) {
     const message = context.messages[index] as Message
     if (message.role !== 'tool') showMedia()
-    const turn = encoding.cached(message, index, written)
+    const turn = encoding.cached(message, index, write)
     turns.push(turn)
     if (!turn.media) continue
     media.push(...turn.media)
@@ -119,9 +119,9 @@ const form: Form = {
   ...googleForm,
 }
 
-function mediaContent(mediaType: string, where: { data: string } | { uri: string }): Content | undefined {
+function mediaContent(mediaType: string, source: { data: string } | { uri: string }): Content | undefined {
   const type = mediaKind(mediaType)
-  return type && { type, mime_type: mediaType, ...where }
+  return type && { type, mime_type: mediaType, ...source }
 }
 
 export function encodingFor(context: Context, target: Target, keepThoughts = false): Encoding {

@@ -68,15 +68,15 @@ function generationConfig(context: Context, encoding: Encoding): JsonObject {
   if (parallelTools === false) {
     notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no field for it' })
   }
-  const known = effort === undefined ? undefined : knownEffort(effort, target, notes)
+  const level = effort === undefined ? undefined : knownEffort(effort, target, notes)
   const choice = choiceOf(context, encoding)
   return {
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...(temperature !== undefined && target.capabilities.sampling && { temperature }),
     ...(topP !== undefined && target.capabilities.sampling && { top_p: topP }),
     ...(stop !== undefined && stop.length > 0 && { stop_sequences: stop }),
-    ...(known !== undefined && { thinking_level: thinkingLevels[known] }),
-    ...(known !== undefined && effort !== 'none' && { thinking_summaries: 'auto' }),
+    ...(level !== undefined && { thinking_level: thinkingLevels[level] }),
+    ...(level !== undefined && effort !== 'none' && { thinking_summaries: 'auto' }),
     ...(choice !== undefined && { tool_choice: choice }),
   }
 }

@@ -95,7 +95,7 @@ function outputStep(state: Steps, step: Step, slot: number): OpenStep {
 
 function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
   const summary = listOf(step.summary)
-  const whole: Step = { ...step }
+  const merged: Step = { ...step }
   const summaryText = () =>
     summary.map((item) => (isObject(item) && typeof item.text === 'string' ? item.text : '')).join('')
   const index = startPart(state, { type: 'reasoning', text: summaryText() })
@@ -106,16 +106,16 @@ function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
         summary.push(delta.content)
         if (typeof delta.content.text === 'string') growPart(state, index, delta.content.text)
       } else {
-        Object.assign(whole, delta)
+        Object.assign(merged, delta)
       }
     },
     end(from) {
       const text = summaryText()
-      endPart(state, index, { type: 'reasoning', text, ...(text === '' && { hidden: true }), ...at(from) })
-      return { ...whole, ...(summary.length > 0 && { summary }) }
+      endPart(state, index, { type: 'reasoning', text, ...(text === '' && { hidden: true }), ...fromField(from) })
+      return { ...merged, ...(summary.length > 0 && { summary }) }
     },
     // Thinking without its signature is useless: the model cannot continue it.
-    usable: () => hasSignature(whole),
+    usable: () => hasSignature(merged),
   }
 }
 
@@ -123,7 +123,7 @@ function callStep(state: Steps, step: Step, slot: number): OpenStep {
   const call = newCallPart(state, step.id, step.name)
   const index = startPart(state, call)
   const pieces: string[] = []
-  const whole: Step = { ...step }
+  const merged: Step = { ...step }
   state.calls++
   return {
     slot,
@@ -132,17 +132,17 @@ function callStep(state: Steps, step: Step, slot: number): OpenStep {
         pieces.push(delta.arguments)
         growPart(state, index, delta.arguments)
       } else {
-        Object.assign(whole, delta)
+        Object.assign(merged, delta)
       }
     },
     end(from) {
       const text = pieces.join('')
-      const { input, malformed } = text === '' ? readInput(whole.arguments) : readArguments(text)
+      const { input, malformed } = text === '' ? readInput(merged.arguments) : readArguments(text)
       // Truncated arguments may be a valid JSON object, but not the intended one.
       const broken = malformed ?? (from === undefined ? text : undefined)
-      const written = broken === undefined ? { input } : { input: {}, malformed: broken }
-      endPart(state, index, { ...call, ...written, ...at(from) })
-      return { ...whole, arguments: malformed ?? input }
+      const readCall = broken === undefined ? { input } : { input: {}, malformed: broken }
+      endPart(state, index, { ...call, ...readCall, ...fromField(from) })
+      return { ...merged, arguments: malformed ?? input }
     },
     usable: () => false,
   }
@@ -154,15 +154,15 @@ interface ServerTool {
 }
 
 function serverToolStep(state: Steps, step: Step, slot: number, { name, side }: ServerTool): OpenStep {
-  const whole: Step = { ...step }
+  const merged: Step = { ...step }
   const index = side === 'call' ? startPart(state, { type: 'server-tool', name }) : -1
   return {
     slot,
-    delta: (delta) => grow(whole, delta),
+    delta: (delta) => grow(merged, delta),
     end(from) {
-      if (side === 'call') askServerTool(state, index, name, whole, from)
-      else answerServerTool(state, name, whole, from)
-      return whole
+      if (side === 'call') askServerTool(state, index, name, merged, from)
+      else answerServerTool(state, name, merged, from)
+      return merged
     },
     usable: () => false,
   }
@@ -170,7 +170,7 @@ function serverToolStep(state: Steps, step: Step, slot: number, { name, side }: 
 
 function askServerTool(state: Steps, index: number, name: string, step: Step, from: number | undefined): void {
   const input = step.arguments
-  const part: ServerToolPart = { type: 'server-tool', name, ...(input !== undefined && { input }), ...at(from) }
+  const part: ServerToolPart = { type: 'server-tool', name, ...(input !== undefined && { input }), ...fromField(from) }
   const key = textIn(step.id)
   if (state.serverTools.has(key)) endPart(state, index, part)
   else state.serverTools.set(key, { index, part })
@@ -182,24 +182,24 @@ function answerServerTool(state: Steps, name: string, step: Step, from: number |
   const pending = state.serverTools.get(key)
   state.serverTools.delete(key)
   if (pending) endPart(state, pending.index, { ...pending.part, ...output })
-  else addPart(state, { type: 'server-tool', name, ...output, ...at(from) })
+  else addPart(state, { type: 'server-tool', name, ...output, ...fromField(from) })
 }
 
 function otherStep(state: Steps, step: Step, slot: number): OpenStep {
-  const whole: Step = { ...step }
+  const merged: Step = { ...step }
   const type = typeof step.type === 'string' ? step.type : 'step'
   return {
     slot,
-    delta: (delta) => grow(whole, delta),
+    delta: (delta) => grow(merged, delta),
     end(from) {
-      addPart(state, { type: 'opaque', kind: `${protocolId}/${type}`, data: whole, ...at(from) })
-      return whole
+      addPart(state, { type: 'opaque', kind: `${protocolId}/${type}`, data: merged, ...fromField(from) })
+      return merged
     },
     usable: () => false,
   }
 }
 
-function at(from: number | undefined): { from?: number } {
+function fromField(from: number | undefined): { from?: number } {
   return from === undefined ? {} : { from }
 }
 
@@ -209,11 +209,11 @@ function readInput(value: Json | undefined): { input: JsonObject; malformed?: st
 }
 
 /** Lists are appended, everything else is replaced by the latest value. */
-function grow(whole: Step, delta: JsonObject): void {
+function grow(step: Step, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'type') continue
-    const old = whole[key]
-    whole[key] = Array.isArray(old) && Array.isArray(value) ? [...old, ...value] : value
+    const old = step[key]
+    step[key] = Array.isArray(old) && Array.isArray(value) ? [...old, ...value] : value
   }
 }
 
@@ -291,10 +291,10 @@ function outputReader(state: Decoding): OutputReader {
     if (!text) return
     const { index, frame, pieces, annotations } = text
     text = undefined
-    const whole = pieces.join('')
+    const fullText = pieces.join('')
     const cited = annotations.length > 0
-    content.push({ ...frame, text: whole, ...(cited && { annotations }) })
-    parts.push({ index, part: { type: 'text', text: whole, ...(cited && { citations: annotations }) } })
+    content.push({ ...frame, text: fullText, ...(cited && { annotations }) })
+    parts.push({ index, part: { type: 'text', text: fullText, ...(cited && { citations: annotations }) } })
   }
 
   function other(item: Content): void {

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
-import { blocksOf, closed, type Prompt, segment } from '../shared/prompt.ts'
+import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import { readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
@@ -86,7 +86,7 @@ function promptOf(body: JsonObject): Prompt {
     if (!isObject(step)) continue
     const content = step.type === 'user_input' || step.type === 'model_output' ? blocksOf(step.content, 'text') : [step]
     const role = step.type === 'function_result' ? 'tool' : isModelStep(step.type) ? 'assistant' : 'user'
-    segments.push(...closed(content.map((piece) => segment('messages', role, piece))))
+    segments.push(...withEnd(content.map((piece) => segment('messages', role, piece))))
   }
   return { segments, settings: '', messageSettings: '' }
 }

@@ -20,9 +20,9 @@ export function createInteractionsState(): ServerState {
   const interactions = createExpiringMap<StoredInteraction>(lifetimeMs)
   return {
     visit({ id = '' }, { method, owner, now }) {
-      const found = interactions.get(id, owner, now)
-      if (!found) throw unknownInteraction(id)
-      if (method !== 'DELETE') return { body: found.whole }
+      const interaction = interactions.get(id, owner, now)
+      if (!interaction) throw unknownInteraction(id)
+      if (method !== 'DELETE') return { body: interaction.whole }
       interactions.delete(id, owner)
       return { body: {} }
     },
@@ -42,9 +42,9 @@ export function createInteractionsState(): ServerState {
         },
       }
 
-      function finish(whole: JsonObject): JsonObject {
-        const steps = objectsIn(whole.steps).map((step) => signStep(step, model))
-        return { ...whole, steps, ...(typeof id === 'string' && { previous_interaction_id: id }) }
+      function finish(reply: JsonObject): JsonObject {
+        const steps = objectsIn(reply.steps).map((step) => signStep(step, model))
+        return { ...reply, steps, ...(typeof id === 'string' && { previous_interaction_id: id }) }
       }
 
       function commit(whole: JsonObject): void {

@@ -8,7 +8,7 @@ import { encodeSteps, encodingFor } from './encode-messages.ts'
 import { geminiInteractions } from './index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
-import { decodeReply, sourced, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
+import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { listIn, textIn } from '../shared/json-fields.ts'
 
 const { id } = geminiInteractions
@@ -70,15 +70,15 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
     return callId
   }
   const answer = (alias: Json | undefined): string => {
-    const known = typeof alias === 'string' ? calls.get(alias) : undefined
-    return known?.open.shift() ?? known?.last ?? nameCall(typeof alias === 'string' ? alias : undefined)
+    const call = typeof alias === 'string' ? calls.get(alias) : undefined
+    return call?.open.shift() ?? call?.last ?? nameCall(typeof alias === 'string' ? alias : undefined)
   }
 
   const messages: Message[] = []
   let replySteps: JsonObject[] = []
   const endReply = () => {
     turn++
-    if (replySteps.length > 0) messages.push(...sourced(id, replySteps, [readReply(replySteps, model, nameCall)]))
+    if (replySteps.length > 0) messages.push(...withSource(id, replySteps, [readReply(replySteps, model, nameCall)]))
     replySteps = []
   }
   for (const [index, step] of steps.entries()) {
@@ -86,9 +86,9 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
       throw unreadable(id, `${path}[${index}]`, 'a step: an object with a type')
     }
     if (step.type === 'user_input' || step.type === 'function_result') endReply()
-    if (step.type === 'user_input') messages.push(...sourced(id, step, readInput(step, answer)))
+    if (step.type === 'user_input') messages.push(...withSource(id, step, readInput(step, answer)))
     else if (step.type === 'function_result') {
-      messages.push(...sourced(id, step, [{ role: 'tool' as const, parts: [readResult(step, answer)] }]))
+      messages.push(...withSource(id, step, [{ role: 'tool' as const, parts: [readResult(step, answer)] }]))
     } else replySteps.push(step)
   }
   endReply()

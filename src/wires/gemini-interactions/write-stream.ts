@@ -21,10 +21,10 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     open(part) {
       const [step] = part.type === 'text' || part.type === 'tool-call' ? stepsOf(part) : []
-      if (part.type === 'reasoning') return [started({ type: 'thought' })]
+      if (part.type === 'reasoning') return [startStep({ type: 'thought' })]
       if (!step) return []
       const { content: _content, ...frame } = sealed(step)
-      return [started(part.type === 'tool-call' ? { ...frame, arguments: {} } : frame)]
+      return [startStep(part.type === 'tool-call' ? { ...frame, arguments: {} } : frame)]
     },
     more(part, text) {
       if (part.type === 'text') return [delta({ text, type: 'text' })]
@@ -34,12 +34,12 @@ export function writer(profile: StreamProfile): StreamWriter {
     close(part) {
       if (part.type === 'text') {
         const cited = part.citations && { annotations: part.citations, type: 'text_annotation_delta' }
-        return [...(cited ? [delta(cited)] : []), stopped()]
+        return [...(cited ? [delta(cited)] : []), stopStep()]
       }
-      if (part.type === 'tool-call') return [stopped()]
+      if (part.type === 'tool-call') return [stopStep()]
       if (part.type !== 'reasoning') return stepsOf(part).flatMap((step) => eventsOf(step, ++index))
       const { signature } = sealed({ type: 'thought' })
-      return [...(signature === undefined ? [] : [delta({ signature, type: 'thought_signature' })]), stopped()]
+      return [...(signature === undefined ? [] : [delta({ signature, type: 'thought_signature' })]), stopStep()]
     },
     last(reply, facts) {
       const body = whole(reply, facts)
@@ -49,7 +49,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     error: (issue) => ({ ...errorBody(issue), event_type: 'error' }),
   })
 
-  function started(step: Step): Json {
+  function startStep(step: Step): Json {
     return { index: ++index, step, event_type: 'step.start' }
   }
 
@@ -57,7 +57,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     return { index, delta: more, event_type: 'step.delta' }
   }
 
-  function stopped(): Json {
+  function stopStep(): Json {
     return { index, event_type: 'step.stop' }
   }
 }

@@ -151,8 +151,8 @@ function labelledSystem(parts: readonly TextPart[], at: string, { dialect, targe
   const text = parts.map((part) => cleanText(part.text, at, notes)).join('\n\n')
   if (isBlank(text)) return []
   const { midSystem: rule } = dialect.rules
-  const where = target.quirks.noSystem ? "the model's chat template has no system messages" : undefined
-  const why = where ?? 'this host accepts a system message only at the top'
+  const templateReason = target.quirks.noSystem ? "the model's chat template has no system messages" : undefined
+  const why = templateReason ?? 'this host accepts a system message only at the top'
   notes.push({ kind: 'changed', what: 'system message to labelled user text', why, at, ...(rule && { rule }) })
   return [{ part: textPart(`${systemLabel}\n${text}`) }]
 }

@@ -20,7 +20,7 @@ import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import {
   decodeReply,
-  sourced,
+  withSource,
   type Transcript,
   type TranscriptFormat,
   unreadable,
@@ -171,9 +171,9 @@ function readList(json: Json, format: string, readMessage: ReadMessage): Transcr
   const model = textIn(body.model)
   const registry = callRegistry()
   const messages = list.messages.flatMap((value, index) => {
-    const at = `${list.path}[${index}]`
-    if (!isObject(value)) throw unreadable(format, at, 'an object')
-    return sourced(format, value, [readMessage(value, at, model, registry)])
+    const path = `${list.path}[${index}]`
+    if (!isObject(value)) throw unreadable(format, path, 'an object')
+    return withSource(format, value, [readMessage(value, path, model, registry)])
   })
   const tools = Array.isArray(body.tools) ? body.tools.flatMap(readTool) : undefined
   return { messages, notes: [], ...(tools && { tools }) }
@@ -191,10 +191,10 @@ export function callsIn(message: JsonObject): JsonObject[] {
 }
 
 /** Read by the wire, from a complete answer with `message` in it; the native data stays as in the file. */
-function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json, registry: CallRegistry): Reply {
+function readReply(wire: Wire, origin: Origin, message: JsonObject, body: Json, registry: CallRegistry): Reply {
   const calls = callsIn(message)
   registry.turn()
-  const reply = decodeReply(wire, wire.split(whole, 1 << 20), origin, (position, alias) =>
+  const reply = decodeReply(wire, wire.split(body, 1 << 20), origin, (position, alias) =>
     registry.register(alias, textIn(valueAt(calls[position], 'function', 'name'))),
   )
   return { ...reply, native: [message], stop: { reason: reply.stop.reason } }

@@ -71,8 +71,8 @@ function turnsOf(reply: Reply, quirks: Quirks, at: string, notes: Note[]): reado
     const why = "the model's chat template supports one call at a time"
     notes.push({ kind: 'changed', what: `${calls.length} calls at once to consecutive turns`, why, at })
   }
-  const known = splitMessage.get(reply)
-  if (known?.isApart === isApart && known.isSerial === isSerial) return known.turns
+  const cached = splitMessage.get(reply)
+  if (cached?.isApart === isApart && cached.isSerial === isSerial) return cached.turns
   const asking: Part[][] = isSerial ? calls.map((call) => [call]) : [calls]
   const groups = isApart ? [content, ...asking] : [[...content, ...(asking[0] ?? [])], ...asking.slice(1)]
   const turns = groups.map((parts) => ({ ...reply, parts, native: [] }))

@@ -50,9 +50,9 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       if (state.ended) return []
       state.ended = true
       startReply(state)
-      const whole = state.finish !== undefined && state.failure === undefined
-      const { native, calls } = endMessage(state, whole)
-      const outcome = whole ? finishedOutcome(state.finish ?? '', calls > 0) : unfinishedOutcome(state, cause)
+      const isWhole = state.finish !== undefined && state.failure === undefined
+      const { native, calls } = endMessage(state, isWhole)
+      const outcome = isWhole ? finishedOutcome(state.finish ?? '', calls > 0) : unfinishedOutcome(state, cause)
       return endReply(state, { ...outcome, native, usage: state.usage })
     },
     isDone: () => state.finish !== undefined && state.usage !== undefined,
@@ -246,9 +246,9 @@ function closeBlock(message: Assembly, isNative: boolean): void {
 
 function addCall(message: Assembly, fragment: JsonObject): void {
   const { call, text } = message.fragments.push(fragment)
-  const known = message.opened.get(call)
-  if (known && text !== '') growPart(message, known.index, text)
-  else if (!known && call.name !== '') beginCall(message, call)
+  const opened = message.opened.get(call)
+  if (opened && text !== '') growPart(message, opened.index, text)
+  else if (!opened && call.name !== '') beginCall(message, call)
 }
 
 function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof openCall> {
@@ -257,16 +257,16 @@ function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof ope
 }
 
 /** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
-function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
+function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]; calls: number } {
   const { open, blocks, seen } = message
-  const dangling = open?.kind === 'thinking' && !whole ? open : undefined
+  const dangling = open?.kind === 'thinking' && !isWhole ? open : undefined
   closeBlock(message, dangling === undefined)
   const calls = callsInOrder(message, message.fragments)
-  const complete = whole ? calls : calls.slice(0, -1)
+  const complete = isWhole ? calls : calls.slice(0, -1)
   endCalls(message, calls, complete)
   const finished = blocks.filter((candidate) => candidate !== dangling)
   const isEmpty = finished.length === 0 && complete.length === 0
-  const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]
+  const native = isEmpty && !(isWhole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]
   return { native, calls: calls.length }
 }
 

@@ -77,11 +77,11 @@ export function errorBody(issue: Issue): Json {
 }
 
 /** Calls are complete, as the service sends them; text and thinking arrive in pieces. */
-export function split(whole: Json, piece = 40): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.choices)) return [whole]
-  const choice = whole.choices.find(isObject)
+export function split(body: Json, piece = 40): Json[] {
+  if (!isObject(body) || !Array.isArray(body.choices)) return [body]
+  const choice = body.choices.find(isObject)
   const message = choice && isObject(choice.message) ? choice.message : {}
-  const { choices: _, usage, ...head } = whole
+  const { choices: _, usage, ...head } = body
   const chunk = (delta: JsonObject, rest: JsonObject = {}, finish: Json = null): JsonObject => ({
     ...head,
     object: 'chat.completion.chunk',

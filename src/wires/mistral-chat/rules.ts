@@ -205,9 +205,9 @@ function notList(param: string): Issue {
   return misfit(param, 'list_type', 'Input should be a valid list')
 }
 
-function unknownFields(value: JsonObject, known: ReadonlySet<string>, path: string): Issue[] {
+function unknownFields(value: JsonObject, allowed: ReadonlySet<string>, path: string): Issue[] {
   return Object.keys(value)
-    .filter((field) => !known.has(field) && value[field] !== undefined)
+    .filter((field) => !allowed.has(field) && value[field] !== undefined)
     .map((field) => misfit(`${path}.${field}`, 'extra_forbidden', 'Extra inputs are not permitted'))
 }
 
@@ -246,13 +246,13 @@ const messageFields: Record<string, ReadonlySet<string>> = {
 
 function messageMisfits(message: Json, path: string): Issue[] {
   if (!isObject(message)) return [misfit(path, 'dict_type', 'Input should be a valid dictionary')]
-  const known = typeof message.role === 'string' ? messageFields[message.role] : undefined
-  if (!known) {
+  const fields = typeof message.role === 'string' ? messageFields[message.role] : undefined
+  if (!fields) {
     const text = `Input tag '${quote(message.role ?? null)}' found using 'role' does not match any of the expected tags: 'assistant', 'system', 'tool', 'user'`
     return [misfit(path, 'union_tag_invalid', text)]
   }
   const location = `${path}.${quote(message.role ?? null)}`
-  const issues = unknownFields(message, known, location)
+  const issues = unknownFields(message, fields, location)
   issues.push(...contentMisfits(message, location))
   if (message.tool_calls !== undefined && message.tool_calls !== null) {
     issues.push(...callMisfits(message.tool_calls, `${location}.tool_calls`))
@@ -272,13 +272,13 @@ function contentMisfits(message: JsonObject, path: string): Issue[] {
   if (!Array.isArray(content)) return [notString(`${path}.content`)]
   const issues: Issue[] = []
   for (const [index, chunk] of content.entries()) {
-    const at = `${path}.content.${index}`
-    if (!isObject(chunk)) issues.push(misfit(at, 'dict_type', 'Input should be a valid dictionary'))
+    const chunkPath = `${path}.content.${index}`
+    if (!isObject(chunk)) issues.push(misfit(chunkPath, 'dict_type', 'Input should be a valid dictionary'))
     else if (typeof chunk.type !== 'string' || !chunkTypes.includes(chunk.type)) {
       const expected = chunkTypes.map((type) => `'${type}'`).join(', ')
       const text = `Input tag '${quote(chunk.type ?? null)}' found using 'type' does not match any of the expected tags: ${expected}`
-      issues.push(misfit(at, 'union_tag_invalid', text))
-    } else if (chunk.type === 'text' && typeof chunk.text !== 'string') issues.push(notString(`${at}.text`))
+      issues.push(misfit(chunkPath, 'union_tag_invalid', text))
+    } else if (chunk.type === 'text' && typeof chunk.text !== 'string') issues.push(notString(`${chunkPath}.text`))
   }
   return issues
 }
@@ -289,15 +289,15 @@ function callMisfits(calls: Json, path: string): Issue[] {
   if (!Array.isArray(calls)) return [notList(path)]
   const issues: Issue[] = []
   for (const [index, call] of calls.entries()) {
-    const at = `${path}.${index}`
+    const callPath = `${path}.${index}`
     if (!isObject(call) || !isObject(call.function)) {
-      issues.push(misfit(`${at}.function`, 'missing', 'Field required'))
+      issues.push(misfit(`${callPath}.function`, 'missing', 'Field required'))
       continue
     }
-    issues.push(...unknownFields(call, callFields, at))
-    if (typeof call.function.name !== 'string') issues.push(notString(`${at}.function.name`))
+    issues.push(...unknownFields(call, callFields, callPath))
+    if (typeof call.function.name !== 'string') issues.push(notString(`${callPath}.function.name`))
     const args = call.function.arguments
-    if (typeof args !== 'string' && !isObject(args)) issues.push(notString(`${at}.function.arguments`))
+    if (typeof args !== 'string' && !isObject(args)) issues.push(notString(`${callPath}.function.arguments`))
   }
   return issues
 }
@@ -313,11 +313,11 @@ function toolMisfits(body: JsonObject): Issue[] {
     }
     for (const [index, tool] of tools.entries()) {
       const fn = isObject(tool) ? tool.function : undefined
-      const at = `body.tools.${index}.function`
-      if (!isObject(fn)) issues.push(misfit(at, 'missing', 'Field required'))
-      else if (typeof fn.name !== 'string') issues.push(notString(`${at}.name`))
+      const path = `body.tools.${index}.function`
+      if (!isObject(fn)) issues.push(misfit(path, 'missing', 'Field required'))
+      else if (typeof fn.name !== 'string') issues.push(notString(`${path}.name`))
       else if (!isObject(fn.parameters)) {
-        issues.push(misfit(`${at}.parameters`, 'dict_type', 'Input should be a valid dictionary'))
+        issues.push(misfit(`${path}.parameters`, 'dict_type', 'Input should be a valid dictionary'))
       }
     }
   }

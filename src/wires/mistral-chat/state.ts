@@ -22,9 +22,9 @@ export function createMistralState(): ServerState {
   return {
     ...stateless,
     async visit(endpoint, request) {
-      const made = await handleMistral(stored, endpoint, request)
-      if ('body' in made) return made
-      return { ...made, ...(request.body.stream === true && { framing: { kind: 'sse', named: true } }) }
+      const answer = await handleMistral(stored, endpoint, request)
+      if ('body' in answer) return answer
+      return { ...answer, ...(request.body.stream === true && { framing: { kind: 'sse', named: true } }) }
     },
     expire: (id) => stored.expire(id),
     clear: () => stored.clear(),
@@ -165,10 +165,10 @@ function messagesOf(entries: readonly JsonObject[]): JsonObject[] {
   return messages
 }
 
-function outputsOf(whole: JsonObject, seed: string, now: number): JsonObject[] {
-  const [choice] = listIn(whole.choices)
+function outputsOf(reply: JsonObject, seed: string, now: number): JsonObject[] {
+  const [choice] = listIn(reply.choices)
   const message = objectIn(valueAt(choice, 'message'))
-  const entry = { object: 'entry', created_at: iso(now), completed_at: iso(now), model: whole.model ?? null }
+  const entry = { object: 'entry', created_at: iso(now), completed_at: iso(now), model: reply.model ?? null }
   const outputs: JsonObject[] = []
   const { content } = message
   if (content !== undefined && content !== null && content !== '') {
@@ -212,8 +212,8 @@ function deltasOf(output: JsonObject, index: number, piece: number): JsonObject[
   }))
 }
 
-function usageOf(whole: JsonObject): JsonObject {
-  const usage = objectIn(whole.usage)
+function usageOf(reply: JsonObject): JsonObject {
+  const usage = objectIn(reply.usage)
   const { prompt_tokens, completion_tokens, total_tokens } = usage
   return { prompt_tokens, completion_tokens, total_tokens, connector_tokens: null, connectors: null }
 }

@@ -113,7 +113,7 @@ function readCall(state: State, call: JsonObject): void {
   const name = presentText(fn.name) ?? ''
   if (name === '' && isEmptyInput(fn.arguments)) return
   const alias = presentText(call.id)
-  if (alias !== undefined && state.calls.some((known) => isSame(known, call))) return
+  if (alias !== undefined && state.calls.some((earlier) => isSame(earlier, call))) return
   state.calls.push(call)
   const part: ToolCallPart = { ...newCallPart(state, alias, name), ...inputOf(fn.arguments), from: 0 }
   const index = startPart(state, { ...part, input: {} })
@@ -122,14 +122,14 @@ function readCall(state: State, call: JsonObject): void {
 }
 
 /** The same call with the same id is a repeated line. */
-function isSame(known: JsonObject, call: JsonObject): boolean {
-  return known.id === call.id && JSON.stringify(known) === JSON.stringify(call)
+function isSame(earlier: JsonObject, call: JsonObject): boolean {
+  return earlier.id === call.id && JSON.stringify(earlier) === JSON.stringify(call)
 }
 
 function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end']> {
   const { thinking, text, calls, extra, last, failure } = state
-  const whole = last !== undefined && failure === undefined
-  const keepsThinking = whole || text !== undefined || calls.length > 0
+  const isWhole = last !== undefined && failure === undefined
+  const keepsThinking = isWhole || text !== undefined || calls.length > 0
   if (thinking) {
     const position = keepsThinking && { from: 0 }
     endPart(state, thinking.index, { type: 'reasoning', text: thinking.pieces.join(''), ...position })
@@ -138,10 +138,10 @@ function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end
   if (extra.images !== undefined) {
     addPart(state, { type: 'opaque', kind: `${protocolId}/fields`, data: { images: extra.images }, from: 0 })
   }
-  const outcome = whole ? { stop: stopOf(last, calls.length > 0) } : unfinishedOutcome(state, cause)
+  const outcome = isWhole ? { stop: stopOf(last, calls.length > 0) } : unfinishedOutcome(state, cause)
   return endReply(state, {
     ...outcome,
-    native: nativeMessage(state, keepsThinking, whole && state.sawContent),
+    native: nativeMessage(state, keepsThinking, isWhole && state.sawContent),
     usage: last && readUsage(last),
   })
 }

@@ -47,12 +47,12 @@ export function errorBody(issue: Issue): Json {
   return { error: issue.message }
 }
 
-export function split(whole: Json, piece = 40): Json[] {
-  if (!isObject(whole) || !isObject(whole.message)) return [whole]
-  const { role = 'assistant', content, thinking, tool_calls: calls, ...others } = whole.message
+export function split(body: Json, piece = 40): Json[] {
+  if (!isObject(body) || !isObject(body.message)) return [body]
+  const { role = 'assistant', content, thinking, tool_calls: calls, ...others } = body.message
   const head: JsonObject = {
-    ...(whole.model !== undefined && { model: whole.model }),
-    ...(whole.created_at !== undefined && { created_at: whole.created_at }),
+    ...(body.model !== undefined && { model: body.model }),
+    ...(body.created_at !== undefined && { created_at: body.created_at }),
   }
   const line = (message: JsonObject): JsonObject => ({ ...head, message: { role, ...message }, done: false })
 
@@ -62,6 +62,6 @@ export function split(whole: Json, piece = 40): Json[] {
   }
   if (typeof content === 'string') for (const text of splitText(content, piece)) lines.push(line({ content: text }))
   if (Array.isArray(calls)) for (const call of calls) lines.push(line({ content: '', tool_calls: [call] }))
-  lines.push({ ...whole, message: { role, content: '', ...others }, done: true })
+  lines.push({ ...body, message: { role, content: '', ...others }, done: true })
   return lines
 }

@@ -50,7 +50,7 @@ type Drop = (what: string, why: string) => void
 function thinkOf(options: Options, target: Target, drop: Drop): boolean | string | undefined {
   const { effort } = options
   if (effort === undefined) return undefined
-  const levels = target.capabilities.efforts.filter((known) => known !== 'none')
+  const levels = target.capabilities.efforts.filter((level) => level !== 'none')
   if (effort === 'none') return false
   if (levels.length === 1) return true
   if (levels.includes(effort) && thinkLevels.some((level) => level === effort)) return effort

@@ -50,9 +50,11 @@ function checkType(
   rule = 'O-1',
 ): boolean {
   if (value === undefined || value === null) return false
-  const found = kindOf(value)
-  if (found === kind) return true
-  issues.push(issue(rule, `json: cannot unmarshal ${found} into Go struct field ChatRequest.${path} of type ${goType}`))
+  const actual = kindOf(value)
+  if (actual === kind) return true
+  issues.push(
+    issue(rule, `json: cannot unmarshal ${actual} into Go struct field ChatRequest.${path} of type ${goType}`),
+  )
   return false
 }
 
@@ -67,8 +69,8 @@ function messageIssues(message: Json, issues: Issue[]): void {
   if (checkType(fields.images, 'array', 'messages.images', '[]api.ImageData', issues)) {
     for (const image of fields.images as Json[]) {
       if (!checkType(image, 'string', 'messages.images', 'api.ImageData', issues)) continue
-      const at = base64Fault(image as string)
-      if (at !== undefined) issues.push(issue('O-5', `illegal base64 data at input byte ${at}`))
+      const offset = base64Fault(image as string)
+      if (offset !== undefined) issues.push(issue('O-5', `illegal base64 data at input byte ${offset}`))
     }
   }
   if (checkType(fields.tool_calls, 'array', 'messages.tool_calls', '[]api.ToolCall', issues)) {
@@ -182,8 +184,8 @@ function optionIssues(options: Json | undefined, issues: Issue[]): void {
 
 function formatIssues(format: Json | undefined, issues: Issue[]): void {
   if (format === undefined || format === null || format === '' || format === 'json' || isObject(format)) return
-  const written = JSON.stringify(JSON.stringify(format))
-  issues.push(issue('O-9', `invalid format: ${written}; expected "json" or a valid JSON Schema object`, 500))
+  const text = JSON.stringify(JSON.stringify(format))
+  issues.push(issue('O-9', `invalid format: ${text}; expected "json" or a valid JSON Schema object`, 500))
 }
 
 // Where Go's base64 decoder stops: an image given as a URL is not refused as such, it is decoded as base64 and fails at
@@ -199,9 +201,9 @@ function base64Fault(text: string): number | undefined {
 }
 
 /** `at` is the position of the first `=`. */
-function paddingFault(text: string, at: number, inGroup: number): number | undefined {
-  if (inGroup < 2) return at
-  let next = afterBreaks(text, at + 1)
+function paddingFault(text: string, offset: number, inGroup: number): number | undefined {
+  if (inGroup < 2) return offset
+  let next = afterBreaks(text, offset + 1)
   if (inGroup === 2) {
     if (next >= text.length) return text.length
     if (text.charAt(next) !== '=') return next
@@ -211,7 +213,7 @@ function paddingFault(text: string, at: number, inGroup: number): number | undef
 }
 
 function afterBreaks(text: string, from: number): number {
-  let at = from
-  while (text.charAt(at) === '\n' || text.charAt(at) === '\r') at++
-  return at
+  let offset = from
+  while (text.charAt(offset) === '\n' || text.charAt(offset) === '\r') offset++
+  return offset
 }

@@ -173,9 +173,9 @@ function readImage(state: State, image: Json): void {
 function readCall(state: State, fragment: JsonObject): void {
   const { call, text } = state.assembly.calls.push(fragment)
   if (isForeign(call)) return
-  const known = state.opened.get(call)
-  if (known && text !== '') growPart(state, known.index, text)
-  else if (!known && call.name !== '') openCall(state, call)
+  const opened = state.opened.get(call)
+  if (opened && text !== '') growPart(state, opened.index, text)
+  else if (!opened && call.name !== '') openCall(state, call)
 }
 
 function addText(state: State, type: TextKind, text: string): void {
@@ -186,8 +186,8 @@ function addText(state: State, type: TextKind, text: string): void {
 }
 
 function openText(state: State, type: TextKind): OpenText {
-  const known = state.texts.get(type)
-  if (known) return known
+  const existing = state.texts.get(type)
+  if (existing) return existing
   const part = { index: startPart(state, { type, text: '' }), pieces: [] }
   state.texts.set(type, part)
   return part
@@ -198,9 +198,9 @@ function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end
   const { failure, finish, closedByUsage, usage } = state
   const complete = failure === undefined && (finish !== undefined || closedByUsage)
   const outcome = complete ? completeOutcome(state) : unfinishedOutcome(state, cause)
-  const whole = complete && outcome.stop.reason !== 'failed'
-  const native = nativeMessage(state, whole)
-  closeParts(state, whole, native.length > 0)
+  const isComplete = complete && outcome.stop.reason !== 'failed'
+  const native = nativeMessage(state, isComplete)
+  closeParts(state, isComplete, native.length > 0)
   return endReply(state, { ...outcome, native, usage: usage && readUsage(usage) })
 }
 
@@ -250,10 +250,12 @@ function failureOfFinish(finish: string, provider: string): Failure {
 }
 
 /** An interrupted reply keeps its text and the calls with complete arguments. */
-function nativeMessage(state: State, whole: boolean): JsonObject[] {
+function nativeMessage(state: State, isMessageWhole: boolean): JsonObject[] {
   const { assembly, texts } = state
-  const message = assembly.message(nativeCalls(state).filter((call) => whole || (!isForeign(call) && isWhole(call))))
-  if (whole) return [message]
+  const message = assembly.message(
+    nativeCalls(state).filter((call) => isMessageWhole || (!isForeign(call) && isWhole(call))),
+  )
+  if (isMessageWhole) return [message]
   const hasContent = texts.size > 0 || assembly.list('images').length > 0
   const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0
   return hasContent || hasCalls || isObject(message.function_call) ? [message] : []
@@ -268,7 +270,7 @@ function nativeCalls(state: State): GatheredCall[] {
   return calls.calls().map((call) => (isForeign(call) ? call : (ours.next().value ?? call)))
 }
 
-function closeParts(state: State, whole: boolean, hasNative: boolean): void {
+function closeParts(state: State, isComplete: boolean, hasNative: boolean): void {
   const { assembly, texts } = state
   const place = hasNative && { from: 0 }
   for (const [type, { index, pieces }] of texts) {
@@ -284,8 +286,9 @@ function closeParts(state: State, whole: boolean, hasNative: boolean): void {
   }
   const late: Part[] = []
   for (const call of assembly.calls.calls()) {
-    if (!isForeign(call)) closeCall(state, call, whole)
-    else late.push({ type: 'opaque', kind: foreignCallKind(call), data: wireCall(call), ...(whole && { from: 0 }) })
+    if (!isForeign(call)) closeCall(state, call, isComplete)
+    else
+      late.push({ type: 'opaque', kind: foreignCallKind(call), data: wireCall(call), ...(isComplete && { from: 0 }) })
   }
   const audio = audioPart(assembly.field('audio'))
   if (audio) late.push({ ...audio, ...place })
@@ -297,10 +300,10 @@ function closeParts(state: State, whole: boolean, hasNative: boolean): void {
   for (const part of late) addPart(state, part)
 }
 
-function closeCall(state: State, call: GatheredCall, whole: boolean): void {
+function closeCall(state: State, call: GatheredCall, isReplyWhole: boolean): void {
   const { index, callId } = state.opened.get(call) ?? openCall(state, call)
   const text = call.pieces.join('')
-  const complete = whole || isWhole(call)
+  const complete = isReplyWhole || isWhole(call)
   const input = complete || text !== '' ? readArguments(text) : { input: {}, malformed: '' }
   endPart(state, index, { ...callHead(state, call, callId), ...input, ...(complete && { from: 0 }) })
 }

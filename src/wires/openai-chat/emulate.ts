@@ -88,17 +88,17 @@ export function messageFromParts(parts: readonly Part[]): JsonObject {
  * Splits a complete reply into the chunks that would have carried it, so that there is one way of decoding. Growing
  * fields are split into pieces; every other field is sent once, unchanged.
  */
-export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.choices)) return [whole]
-  if (!whole.choices.some((choice) => isObject(choice) && isObject(choice.message))) return [whole]
+export function split(body: Json, piece = Number.POSITIVE_INFINITY): Json[] {
+  if (!isObject(body) || !Array.isArray(body.choices)) return [body]
+  if (!body.choices.some((choice) => isObject(choice) && isObject(choice.message))) return [body]
 
-  const { choices, usage, object: _object, ...about } = whole
+  const { choices, usage, object: _object, ...about } = body
   const { id, created, model } = about
   const head: JsonObject = { id, object: 'chat.completion.chunk', created, model }
   const chunks: Json[] = []
-  for (const [at, choice] of choices.entries()) {
+  for (const [position, choice] of choices.entries()) {
     if (!isObject(choice) || !isObject(choice.message)) continue
-    const { message, finish_reason, index = at, ...rest } = choice
+    const { message, finish_reason, index = position, ...rest } = choice
     for (const delta of deltas(message, piece)) {
       const first = chunks.length === 0 ? { ...about, ...head } : head
       chunks.push({ ...first, choices: [{ index, delta, finish_reason: null }] })
@@ -123,7 +123,7 @@ function* deltas(message: JsonObject, piece: number): Generator<JsonObject> {
 
   const once: JsonObject = {}
   for (const [field, value] of Object.entries(rest)) {
-    const isCut = typeof value === 'string' && value !== '' && cutFields.some((known) => known === field)
+    const isCut = typeof value === 'string' && value !== '' && cutFields.some((name) => name === field)
     if (!isCut && !(field === 'refusal' && value === null)) once[field] = value
   }
   if (function_call === null) once.function_call = null

@@ -13,29 +13,29 @@ import { objectIn } from '../shared/json-fields.ts'
 
 export function replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
-  const left: string[] = []
+  const dropped: string[] = []
   for (const [field, value] of Object.entries(native)) {
     if (handled.has(field) || value === null || value === undefined) continue
     if (replyOnlyFields.has(field) || (field === 'images' && !takesImages(encoding.target))) {
-      if (!isEmpty(value)) left.push(field)
+      if (!isEmpty(value)) dropped.push(field)
     } else if (field === 'audio') {
       if (isObject(value) && typeof value.id === 'string') message.audio = { id: value.id }
     } else message[field] = value
   }
-  if (left.length > 0) {
+  if (dropped.length > 0) {
     const why = 'the wire sends it but does not accept it'
-    encoding.notes.push({ kind: 'dropped', what: left.join(', '), why, at })
+    encoding.notes.push({ kind: 'dropped', what: dropped.join(', '), why, at })
   }
   const calls = sendableCalls(reply, native, at, encoding)
   if (typeof native.content === 'string' || Array.isArray(native.content)) message.content = native.content
   else if (calls.length > 0 && native.content === null)
     message.content = encoding.target.quirks.stringContent ? '' : null
-  const whole = calls.length > 0 ? { ...message, tool_calls: calls } : spoken(message, encoding)
-  return whole && { ...whole, ...echoedReasoning(reply, calls.length > 0, at, encoding) }
+  const encoded = calls.length > 0 ? { ...message, tool_calls: calls } : withText(message, encoding)
+  return encoded && { ...encoded, ...echoedReasoning(reply, calls.length > 0, at, encoding) }
 }
 
 /** A reply without calls must have content. */
-function spoken(message: JsonObject, encoding: Encoding): JsonObject | undefined {
+function withText(message: JsonObject, encoding: Encoding): JsonObject | undefined {
   if (!isEmpty(message.content)) return message
   return typeof message.refusal === 'string' ? moveRefusal(message, encoding) : message.audio ? message : undefined
 }

@@ -83,12 +83,13 @@ function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
 function joinMessages(first: JsonObject, second: JsonObject): JsonObject {
   const message: JsonObject = { ...first }
   for (const [field, value] of Object.entries(second)) {
-    const known = message[field]
+    const existing = message[field]
     if (field === 'role' || value === null || value === undefined) continue
-    if (typeof known === 'string' && known !== '' && typeof value === 'string') message[field] = `${known}\n\n${value}`
-    else if (Array.isArray(known) && Array.isArray(value)) message[field] = [...known, ...value]
-    else if (Array.isArray(known) && typeof value === 'string') message[field] = [...known, textPart(value)]
-    else if (typeof known === 'string' && Array.isArray(value)) message[field] = [textPart(known), ...value]
+    if (typeof existing === 'string' && existing !== '' && typeof value === 'string')
+      message[field] = `${existing}\n\n${value}`
+    else if (Array.isArray(existing) && Array.isArray(value)) message[field] = [...existing, ...value]
+    else if (Array.isArray(existing) && typeof value === 'string') message[field] = [...existing, textPart(value)]
+    else if (typeof existing === 'string' && Array.isArray(value)) message[field] = [textPart(existing), ...value]
     else message[field] = value
   }
   return message

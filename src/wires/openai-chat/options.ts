@@ -135,13 +135,13 @@ const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'hig
 const middle = 3.5
 
 /** Of two that are equally near, the less extreme: DeepSeek maps medium and xhigh to high (checked 2026-11). */
-function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
-  const wanted = effortOrder.indexOf(effort)
+function nearestEffort(effort: Effort, supported: readonly Effort[]): Effort | undefined {
+  const requested = effortOrder.indexOf(effort)
   const distance = (level: Effort) => {
     const place = effortOrder.indexOf(level)
-    return Math.abs(place - wanted) + Math.abs(place - middle) / 100
+    return Math.abs(place - requested) + Math.abs(place - middle) / 100
   }
-  return known.toSorted((a, b) => distance(a) - distance(b))[0]
+  return supported.toSorted((a, b) => distance(a) - distance(b))[0]
 }
 
 function answerFormat(hasTools: boolean, encoding: Encoding): JsonObject {

@@ -126,10 +126,10 @@ function addContent(list: Json[], delta: readonly Json[]): void {
 function addEntries(list: Json[], delta: readonly Json[]): void {
   const length = list.length
   for (const entry of delta) {
-    const at =
+    const index =
       isObject(entry) && typeof entry.index === 'number' ? list.findIndex((known) => sameIndex(known, entry)) : -1
-    const known = list[at]
-    if (at >= 0 && at < length && isObject(known) && isObject(entry)) list[at] = { ...known, ...entry }
+    const known = list[index]
+    if (index >= 0 && index < length && isObject(known) && isObject(entry)) list[index] = { ...known, ...entry }
     else list.push(entry)
   }
 }
@@ -184,8 +184,8 @@ function opaque(type: Json | undefined, data: Json): Part & { type: 'opaque' } {
 export function audioPart(audio: Json | undefined): MediaPart | undefined {
   if (!isObject(audio) || typeof audio.data !== 'string' || audio.data === '') return undefined
   const base64 = audio.data
-  const known = audioHeads.find(([head]) => base64.startsWith(head))
-  return { type: 'media', mediaType: known?.[1] ?? 'audio/pcm', data: { kind: 'base64', base64 } }
+  const format = audioHeads.find(([head]) => base64.startsWith(head))
+  return { type: 'media', mediaType: format?.[1] ?? 'audio/pcm', data: { kind: 'base64', base64 } }
 }
 
 const audioHeads: readonly (readonly [string, string])[] = [
@@ -236,7 +236,7 @@ function addDetails(details: JsonObject[], delta: readonly Json[]): void {
   const count = details.length
   for (const entry of delta) {
     if (!isObject(entry)) continue
-    const open = details.slice(0, count).findLast((known) => continues(known, entry))
+    const open = details.slice(0, count).findLast((earlier) => continues(earlier, entry))
     if (open) join(open, entry)
     else details.push({ ...entry })
   }
@@ -268,18 +268,18 @@ export function replayableDetails(details: readonly Json[], sameModel: boolean):
 
 const streamed: ReadonlySet<Json | undefined> = new Set(['reasoning.text', 'reasoning.summary'])
 
-function continues(known: JsonObject, entry: JsonObject): boolean {
-  if (known.type !== entry.type || known.index !== entry.index) return false
+function continues(earlier: JsonObject, entry: JsonObject): boolean {
+  if (earlier.type !== entry.type || earlier.index !== entry.index) return false
   if (streamed.has(entry.type))
-    return typeof known.id !== 'string' || typeof entry.id !== 'string' || known.id === entry.id
-  return typeof known.id === 'string' && known.id === entry.id && known.data === entry.data
+    return typeof earlier.id !== 'string' || typeof entry.id !== 'string' || earlier.id === entry.id
+  return typeof earlier.id === 'string' && earlier.id === entry.id && earlier.data === entry.data
 }
 
 function join(open: JsonObject, entry: JsonObject): void {
   for (const [field, value] of Object.entries(entry)) {
-    const known = open[field]
+    const existing = open[field]
     const grows = field === 'text' || field === 'summary'
-    if (grows && typeof known === 'string' && typeof value === 'string') open[field] = known + value
-    else if (value !== null || known === undefined) open[field] = value
+    if (grows && typeof existing === 'string' && typeof value === 'string') open[field] = existing + value
+    else if (value !== null || existing === undefined) open[field] = value
   }
 }

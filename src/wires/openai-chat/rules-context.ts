@@ -19,8 +19,8 @@ export function issuesOfEach(
 ): Issue[] {
   const issues: Issue[] = []
   for (let place = 0; place < messages.length; place++) {
-    const found = issuesOf(messages[place] as JsonObject, place)
-    if (found.length > 0) issues.push(...found)
+    const problems = issuesOf(messages[place] as JsonObject, place)
+    if (problems.length > 0) issues.push(...problems)
   }
   return issues
 }

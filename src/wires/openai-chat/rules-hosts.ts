@@ -168,9 +168,9 @@ export const groqReasoning: Check = ({ model, messages }) =>
 
 export const groqEffort: Check = ({ fields }) => {
   const effort = fields.reasoning_effort
-  const known = ['none', 'default', 'low', 'medium', 'high']
-  if (typeof effort !== 'string' || known.includes(effort)) return []
-  const list = known.map((level) => `'${level}'`).join(', ')
+  const efforts = ['none', 'default', 'low', 'medium', 'high']
+  if (typeof effort !== 'string' || efforts.includes(effort)) return []
+  const list = efforts.map((level) => `'${level}'`).join(', ')
   return [invalid('C17', `'reasoning_effort' : value is not one of the allowed values [${list}]`)]
 }
 
@@ -218,18 +218,18 @@ export const ollamaImages: Check = ({ messages }) =>
         const text = 'image URLs are not currently supported, please use base64 encoded data instead'
         return [invalid('ollama-images', text)]
       }
-      const known = /^data:(image\/(jpeg|jpg|png|webp))?;base64,/.test(url)
-      return known ? [] : [invalid('ollama-images', 'invalid image input')]
+      const isValid = /^data:(image\/(jpeg|jpg|png|webp))?;base64,/.test(url)
+      return isValid ? [] : [invalid('ollama-images', 'invalid image input')]
     }),
   )
 
 export const ollamaArguments: Check = ({ messages }) =>
-  broken(messages, isObjectText) ? [invalid('C19', 'invalid tool call arguments')] : []
+  brokenBy(messages, isObjectText) ? [invalid('C19', 'invalid tool call arguments')] : []
 
 export const ollamaEffort: Check = ({ fields }) => {
   const effort = isObject(fields.reasoning) ? fields.reasoning.effort : fields.reasoning_effort
-  const known = ['high', 'medium', 'low', 'none', 'max']
-  if (typeof effort !== 'string' || known.includes(effort)) return []
+  const efforts = ['high', 'medium', 'low', 'none', 'max']
+  if (typeof effort !== 'string' || efforts.includes(effort)) return []
   return [invalid('C17', `invalid reasoning value: '${effort}' (must be "high", "medium", "low", "max", or "none")`)]
 }
 
@@ -241,7 +241,7 @@ export const vllmTools: Check = ({ fields }) => {
 
 /** Python's error for the text; which one depends on where the text breaks. */
 export const vllmArguments: Check = ({ messages }) =>
-  broken(messages, (text) => text === '' || isJson(text))
+  brokenBy(messages, (text) => text === '' || isJson(text))
     ? [vllm('C19', 'Expecting value: line 1 column 1 (char 0)')]
     : []
 
@@ -264,7 +264,7 @@ export const llamaMessages: Check = ({ messages }) =>
   })
 
 export const llamaArguments: Check = ({ messages }) =>
-  broken(messages, isJson)
+  brokenBy(messages, isJson)
     ? [llama('C19', 'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]')]
     : []
 
@@ -302,7 +302,7 @@ function llama(rule: string, message: string): Issue {
   return { rule, status: 500, message, type: 'server_error', code: '500' }
 }
 
-function broken(messages: readonly JsonObject[], fits: (text: string) => boolean): boolean {
+function brokenBy(messages: readonly JsonObject[], fits: (text: string) => boolean): boolean {
   return messages.some((message) =>
     callsIn(message).some((call) => {
       const text = isObject(call.function) ? call.function.arguments : undefined

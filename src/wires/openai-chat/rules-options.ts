@@ -52,9 +52,9 @@ function reasons(model: string, effort: Json | undefined): boolean {
 
 export const effortValue: Check = ({ model, fields }) => {
   const effort = fields.reasoning_effort
-  const known = knownEfforts(model)
-  if (typeof effort !== 'string' || !known || known.includes(effort)) return []
-  const list = known.map((level) => `'${level}'`).join(', ')
+  const efforts = knownEfforts(model)
+  if (typeof effort !== 'string' || !efforts || efforts.includes(effort)) return []
+  const list = efforts.map((level) => `'${level}'`).join(', ')
   const text = `Unsupported value: 'reasoning_effort' does not support '${effort}' with this model. Supported values are: ${list}.`
   return [invalid('C17', text, 'reasoning_effort', 'unsupported_value')]
 }
@@ -177,9 +177,9 @@ export const deepseekSchemas: Check = (body) =>
 export const groqSchemas: Check = (body) =>
   parametersIn(body).flatMap(({ name, place, schema }): Issue[] => {
     if (schema.required === undefined || schema.properties !== undefined) return []
-    const where = `tool ${name}, ${place}`
-    const text = `invalid JSON schema for ${where}: 'required' present but 'properties' is missing`
-    return [{ rule: 'tool-schema', status: 400, message: text, type: 'invalid_request_error', param: where }]
+    const location = `tool ${name}, ${place}`
+    const text = `invalid JSON schema for ${location}: 'required' present but 'properties' is missing`
+    return [{ rule: 'tool-schema', status: 400, message: text, type: 'invalid_request_error', param: location }]
   })
 
 /** Moonshot has its own dialect. */
@@ -339,8 +339,8 @@ function boundIn(schema: Json | undefined, at: string): string | undefined {
   if (bound) return `${at}: ${bound}`
   const named = Object.entries(objectIn(schema.properties))
   for (const [name, value] of [...named, ['items', schema.items] as const]) {
-    const found = boundIn(value, `${at}/${name}`)
-    if (found !== undefined) return found
+    const bound = boundIn(value, `${at}/${name}`)
+    if (bound !== undefined) return bound
   }
   return undefined
 }

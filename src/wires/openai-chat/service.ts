@@ -38,8 +38,8 @@ export const openaiChatService: WireService = {
     }),
   prompt: chatPrompt,
   replyPrefix: 'chatcmpl-',
-  complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
-  chunks: (chunks, whole, incoming) => withGroqFields(withoutUnrequestedUsage(chunks, incoming), whole, incoming),
+  complete: (reply, facts) => withHitsAndMisses(withReasoningField(reply, facts), facts),
+  chunks: (chunks, reply, incoming) => withGroqFields(withoutUnrequestedUsage(chunks, incoming), reply, incoming),
   door: {
     isDefault: true,
     // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
@@ -71,15 +71,15 @@ function reasoningOf(body: JsonObject, provider: string): RequestOptions['reason
 }
 
 /** Reasoning under the host's field name; OpenAI itself shows none on this wire. */
-function withReasoningField(whole: JsonObject, { quirks: { reasoningField: field } }: ReplyFacts): JsonObject {
-  if (!Array.isArray(whole.choices)) return whole
-  const choices = whole.choices.map((choice) => {
+function withReasoningField(reply: JsonObject, { quirks: { reasoningField: field } }: ReplyFacts): JsonObject {
+  if (!Array.isArray(reply.choices)) return reply
+  const choices = reply.choices.map((choice) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice
     const { reasoning_content: text, ...message } = choice.message
     if (text === undefined || field === 'reasoning_content') return choice
     return { ...choice, message: { ...message, ...(field !== undefined && reasoningIn(field, text)) } }
   })
-  return { ...whole, choices }
+  return { ...reply, choices }
 }
 
 function reasoningIn(field: string, text: Json): JsonObject {
@@ -88,9 +88,9 @@ function reasoningIn(field: string, text: Json): JsonObject {
 }
 
 /** DeepSeek's fields for a hit and a miss. */
-function withHitsAndMisses(whole: JsonObject, { provider, charge: { input, read } }: ReplyFacts): JsonObject {
-  if (provider !== 'deepseek' || !isObject(whole.usage)) return whole
-  return { ...whole, usage: { ...whole.usage, prompt_cache_hit_tokens: read, prompt_cache_miss_tokens: input - read } }
+function withHitsAndMisses(reply: JsonObject, { provider, charge: { input, read } }: ReplyFacts): JsonObject {
+  if (provider !== 'deepseek' || !isObject(reply.usage)) return reply
+  return { ...reply, usage: { ...reply.usage, prompt_cache_hit_tokens: read, prompt_cache_miss_tokens: input - read } }
 }
 
 /** Usage comes at the end of a stream on request; some hosts always send it. */

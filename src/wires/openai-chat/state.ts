@@ -29,10 +29,10 @@ export function createCompletionsState(): CompletionsState {
     stored,
     idsOf: (owner) => ids.get(owner) ?? [],
     open({ body, provider, owner, now, replyId }) {
-      const commit = (whole: JsonObject) => {
+      const commit = (reply: JsonObject) => {
         const metadata = objectIn(body.metadata)
         const messages = objectsIn(body.messages).map((message, i) => ({ ...message, id: `${replyId}-${i}` }))
-        stored.put(replyId, owner, { whole: { ...whole, metadata }, messages }, now)
+        stored.put(replyId, owner, { whole: { ...reply, metadata }, messages }, now)
         ids.set(owner, [...(ids.get(owner) ?? []), replyId])
       }
       const keeps = body.store === true && storesCompletions(provider)
@@ -56,28 +56,28 @@ function visitCompletion(
   if (id === undefined) {
     const model = query.get('model')
     const list = service.idsOf(owner).flatMap((completionId) => {
-      const whole = find(completionId)?.whole
-      return whole ? [whole] : []
+      const completion = find(completionId)?.whole
+      return completion ? [completion] : []
     })
     return pageOf(model === null ? list : list.filter((completion) => completion.model === model), ascending(query))
   }
-  const found = find(id)
-  if (!found) throw openaiRefusal(404, `Completion with id '${id}' not found.`)
-  if (part === 'messages') return pageOf(found.messages, ascending(query))
+  const stored = find(id)
+  if (!stored) throw openaiRefusal(404, `Completion with id '${id}' not found.`)
+  if (part === 'messages') return pageOf(stored.messages, ascending(query))
   if (method === 'DELETE') {
     service.stored.delete(id, owner)
     return { object: 'chat.completion.deleted', id, deleted: true }
   }
   if (method === 'POST') {
-    found.whole = { ...found.whole, metadata: body.metadata ?? {} }
-    service.stored.put(id, owner, found, now)
+    stored.whole = { ...stored.whole, metadata: body.metadata ?? {} }
+    service.stored.put(id, owner, stored, now)
   }
-  return found.whole
+  return stored.whole
 }
 
 /** These lists are oldest first by default. */
 function ascending(query: URLSearchParams): URLSearchParams {
-  const given = new URLSearchParams(query)
-  if (!given.has('order')) given.set('order', 'asc')
-  return given
+  const parameters = new URLSearchParams(query)
+  if (!parameters.has('order')) parameters.set('order', 'asc')
+  return parameters
 }

@@ -125,9 +125,9 @@ function wireIds(messages: readonly Message[]): Map<string, string> {
   const ids = new Map<string, string>()
   for (const message of messages) {
     if (message.role !== 'assistant') continue
-    const own = isNative(message) || message.source?.format === protocolId
+    const isOwn = isNative(message) || message.source?.format === protocolId
     for (const part of message.parts) {
-      if (part.type === 'tool-call') ids.set(part.callId, (own ? part.alias : undefined) ?? part.callId)
+      if (part.type === 'tool-call') ids.set(part.callId, (isOwn ? part.alias : undefined) ?? part.callId)
     }
   }
   return ids

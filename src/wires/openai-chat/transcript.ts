@@ -17,7 +17,7 @@ import {
 import { flatCall, flatResult, flatResultLabel } from '../shared/injected-text.ts'
 import {
   decodeReply,
-  sourced,
+  withSource,
   type Transcript,
   type TranscriptFormat,
   unreadable,
@@ -39,9 +39,9 @@ function read(json: Json): Transcript {
   const list = unwrap(json)
   const { message, notes } = messageReader(list)
   const messages = list.messages.flatMap((value, index) => {
-    const at = `${list.path}[${index}]`
-    if (!isObject(value)) throw unreadable(protocolId, at, 'an object')
-    return sourced(protocolId, value, [message(value, at)])
+    const path = `${list.path}[${index}]`
+    if (!isObject(value)) throw unreadable(protocolId, path, 'an object')
+    return withSource(protocolId, value, [message(value, path)])
   })
   return {
     messages,
@@ -79,13 +79,13 @@ function messageReader(list: Wrapped): { message(value: JsonObject, at: string):
   /** In tau2-bench the simulated user calls tools as well; no wire supports that, so it becomes text. */
   function userMessage(value: JsonObject, at: string): UserMessage {
     const parts = userParts(value.content, `${at}.content`, list.provider)
-    const made = objectsIn(value.tool_calls)
-    for (const call of made) {
+    const calls = objectsIn(value.tool_calls)
+    for (const call of calls) {
       const { id, name, args } = readCall(call)
       usersCalls.set(id, name)
       parts.push({ type: 'text', text: flatCall(name, args) })
     }
-    if (made.length > 0) note('calls of the user to labelled text', at)
+    if (calls.length > 0) note('calls of the user to labelled text', at)
     return { role: 'user', parts }
   }
 
@@ -171,7 +171,8 @@ function callTracker(): CallTracker {
     },
     answer(id) {
       const fits = (call: ReadCall) => id === '' || call.alias === '' || call.alias === id
-      const call = find((known) => !known.answered && fits(known)) ?? find((known) => known.alias === id)
+      const call =
+        find((candidate) => !candidate.answered && fits(candidate)) ?? find((candidate) => candidate.alias === id)
       if (call) call.answered = true
       return call
     },
@@ -269,10 +270,10 @@ interface Wrapped {
 }
 
 function unwrap(json: Json): Wrapped {
-  const found = listIn(json)
-  if (!found) {
-    const wanted = 'a list of messages, or an object with one in messages, traj, history or simulation.messages'
-    throw unreadable(protocolId, '$', wanted)
+  const list = listIn(json)
+  if (!list) {
+    const expected = 'a list of messages, or an object with one in messages, traj, history or simulation.messages'
+    throw unreadable(protocolId, '$', expected)
   }
   const wrapper = objectIn(json)
   const named = modelOf(wrapper)
@@ -280,7 +281,7 @@ function unwrap(json: Json): Wrapped {
   const notes: Note[] = []
   const tools = Array.isArray(wrapper.tools) ? readTools(wrapper.tools, notes) : undefined
   return {
-    ...found,
+    ...list,
     ...named,
     ...(typeof policy === 'string' && { system: [{ type: 'text', text: policy }] }),
     ...(tools && { tools }),
@@ -336,10 +337,10 @@ function modelOf(wrapper: JsonObject): { provider: string; model: string } {
   ].find((name) => typeof name === 'string')
   const name = textIn(named)
   const [prefix = '', rest] = name.split('/', 2)
-  const known = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
+  const provider = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
   if (typeof wrapper.provider === 'string') return { provider: wrapper.provider, model: name }
-  return known && rest !== undefined
-    ? { provider: known, model: name.slice(prefix.length + 1) }
+  return provider && rest !== undefined
+    ? { provider, model: name.slice(prefix.length + 1) }
     : { provider: 'openai', model: name }
 }
 

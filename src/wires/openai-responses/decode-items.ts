@@ -137,8 +137,8 @@ function itemFor(state: State, chunk: JsonObject, item: Item): OpenItem {
 
 /** The same for an event that ends it: one that has ended, or is of another type, is another item. */
 export function itemToClose(state: State, chunk: JsonObject, item: Item): OpenItem {
-  const found = openItem(state, chunk, item)
-  if (found && !found.final && typeOf(found.added) === typeOf(item)) return found
+  const open = openItem(state, chunk, item)
+  if (open && !open.final && typeOf(open.added) === typeOf(item)) return open
   return announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
 }
 
@@ -159,29 +159,29 @@ function beginPart(state: State, item: OpenItem, part: Part): OpenPart {
 export function contentPart(state: State, chunk: JsonObject, kind: 'text' | 'refusal'): OpenPart {
   const item = itemFor(state, chunk, plainMessage)
   const place = typeof chunk.content_index === 'number' ? chunk.content_index : 0
-  const known = item.contents.get(place)
-  if (known) return known
+  const existing = item.contents.get(place)
+  if (existing) return existing
   const opened = beginPart(state, item, { type: kind, text: '' })
   item.contents.set(place, opened)
   return opened
 }
 
 /** Adds text to a part. `whole` is the complete text again: it is used only if no delta came before it. */
-export function readText(state: State, chunk: JsonObject, kind: DeltaKind, text: string, whole: boolean): void {
+export function readText(state: State, chunk: JsonObject, kind: DeltaKind, text: string, isWhole: boolean): void {
   if (kind === 'text' || kind === 'refusal') {
     const part = contentPart(state, chunk, kind)
-    if (!whole || part.pieces.length === 0) addText(state, part, text)
+    if (!isWhole || part.pieces.length === 0) addText(state, part, text)
     return
   }
   const item = itemFor(state, chunk, { type: kind === 'summary' ? 'reasoning' : kind })
   if (kind === 'summary') {
     const [part] = item.parts
-    if (part) addSummary(state, part, numberIn(chunk, 'summary_index') ?? 0, text, whole)
+    if (part) addSummary(state, part, numberIn(chunk, 'summary_index') ?? 0, text, isWhole)
     return
   }
-  if (whole && kind !== 'reasoning') item.argumentsDone = true
+  if (isWhole && kind !== 'reasoning') item.argumentsDone = true
   const part = (item.parts[0] ??= hiddenPart())
-  if (whole && part.pieces.length > 0) return
+  if (isWhole && part.pieces.length > 0) return
   // The text of a free-form call is shown when the item is whole.
   if (kind !== 'custom_tool_call') addText(state, part, text)
   else if (text !== '') part.pieces.push(text)
@@ -193,10 +193,10 @@ function addText(state: State, part: OpenPart, text: string): void {
   if (!part.ended && part.index >= 0) growPart(state, part.index, text)
 }
 
-function addSummary(state: State, part: OpenPart, at: number, text: string, whole: boolean): void {
-  const pieces = part.summary.get(at) ?? []
-  part.summary.set(at, pieces)
-  if (text === '' || (whole && pieces.length > 0)) return
+function addSummary(state: State, part: OpenPart, index: number, text: string, isWhole: boolean): void {
+  const pieces = part.summary.get(index) ?? []
+  part.summary.set(index, pieces)
+  if (text === '' || (isWhole && pieces.length > 0)) return
   const lead = pieces.length === 0 && part.summary.size > 1 && part.pieces.length === 0 ? '\n\n' : ''
   pieces.push(text)
   if (!part.ended) growPart(state, part.index, lead + text)
@@ -209,11 +209,11 @@ export function closeItem(state: State, open: OpenItem, item: Item): void {
   const parts = readItem(item, from, { callId, toolName: (name) => toolName(state, name) })
   const begun = open.parts.filter((part) => part.index >= 0)
   open.parts = parts.map((part, place) => {
-    const known = begun[place] ?? openPart(startPart(state, emptyPart(part)), part)
-    return finishPart(state, known, part)
+    const opened = begun[place] ?? openPart(startPart(state, emptyPart(part)), part)
+    return finishPart(state, opened, part)
   })
   // Parts that were streamed but are not in the finished item were withdrawn: they stay in the reply, outside of `native`.
-  for (const left of begun.slice(parts.length)) open.parts.push(finishPart(state, left, partSoFar(left)))
+  for (const leftover of begun.slice(parts.length)) open.parts.push(finishPart(state, leftover, partSoFar(leftover)))
 }
 
 function finishPart(state: State, open: OpenPart, part: Part): OpenPart {

@@ -135,8 +135,8 @@ function readTerminal(state: State, response: JsonObject, type: string): void {
   const items = objectsIn(response, 'output')
   if (items.length > state.items.filter((item) => item.final).length) {
     for (const [index, item] of items.entries()) {
-      const known = state.items.find((other) => other.index === index)
-      if (!known?.final) closeItem(state, itemToClose(state, { output_index: index }, item), item)
+      const existing = state.items.find((other) => other.index === index)
+      if (!existing?.final) closeItem(state, itemToClose(state, { output_index: index }, item), item)
     }
   }
   const status = stringIn(response, 'status') ?? type.slice('response.'.length)
@@ -206,14 +206,14 @@ export function readUsage(raw: Json | undefined): Usage | undefined {
  * does not number them properly, and is not checked again.
  */
 function duplicates(): (chunk: JsonObject) => boolean {
-  const seen: (string | undefined)[] = []
+  const types: (string | undefined)[] = []
   let counts = true
   return (chunk) => {
     const number = chunk.sequence_number
     if (!counts || typeof number !== 'number' || number < 0) return false
     const type = typeof chunk.type === 'string' ? chunk.type : ''
-    const previous = seen[number]
-    seen[number] = type
+    const previous = types[number]
+    types[number] = type
     if (previous !== undefined && previous !== type) counts = false
     return counts && previous !== undefined
   }

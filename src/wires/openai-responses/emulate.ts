@@ -191,22 +191,22 @@ function itemId(prefix: string, replyId: string, index: number): string {
 
 const defaultPiece = 40
 
-export function split(whole: Json, piece: number = defaultPiece): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.output)) return [whole]
+export function split(body: Json, piece: number = defaultPiece): Json[] {
+  if (!isObject(body) || !Array.isArray(body.output)) return [body]
   const events: JsonObject[] = []
   const emit = (type: string, fields: JsonObject) => {
     events.push({ type, ...fields, sequence_number: events.length })
   }
-  const status = stringIn(whole, 'status')
-  const begun: JsonObject = { ...whole, status: 'in_progress', completed_at: null, output: [], usage: null }
+  const status = stringIn(body, 'status')
+  const begun: JsonObject = { ...body, status: 'in_progress', completed_at: null, output: [], usage: null }
   emit('response.created', { response: begun })
   if (status === 'queued') {
-    emit('response.queued', { response: whole })
+    emit('response.queued', { response: body })
     return events
   }
   emit('response.in_progress', { response: begun })
-  for (const [index, item] of objectsIn(whole, 'output').entries()) splitItem(item, index, Math.max(1, piece), emit)
-  emit(terminalTypes.get(status ?? '') ?? 'response.completed', { response: whole })
+  for (const [index, item] of objectsIn(body, 'output').entries()) splitItem(item, index, Math.max(1, piece), emit)
+  emit(terminalTypes.get(status ?? '') ?? 'response.completed', { response: body })
   return events
 }
 
@@ -220,11 +220,11 @@ type Emit = (type: string, fields: JsonObject) => void
 
 function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
   const place = { item_id: stringIn(item, 'id') ?? '', output_index: index }
-  emit('response.output_item.added', { output_index: index, item: announced(item) })
+  emit('response.output_item.added', { output_index: index, item: emptied(item) })
   switch (typeOf(item)) {
     case 'message':
-      for (const [at, content] of objectsIn(item, 'content').entries()) {
-        splitContent(content, { ...place, content_index: at }, piece, emit)
+      for (const [index, content] of objectsIn(item, 'content').entries()) {
+        splitContent(content, { ...place, content_index: index }, piece, emit)
       }
       break
     case 'reasoning':
@@ -240,7 +240,7 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
 }
 
 /** The announced item: nothing that is still to be streamed, and no ciphertext. */
-export function announced(item: Item): Item {
+export function emptied(item: Item): Item {
   const { encrypted_content: _, ...rest } = item
   switch (typeOf(item)) {
     case 'message':
@@ -264,22 +264,22 @@ function splitContent(content: JsonObject, place: JsonObject, piece: number, emi
     const annotations = Array.isArray(content.annotations) ? content.annotations : []
     emit('response.content_part.added', { ...place, part: { ...content, text: '', annotations: [] } })
     emitText(stringIn(content, 'text') ?? '', 'response.output_text', 'text', place, piece, emit, { logprobs: [] })
-    for (const [at, annotation] of annotations.entries()) {
-      emit('response.output_text.annotation.added', { ...place, annotation_index: at, annotation })
+    for (const [index, annotation] of annotations.entries()) {
+      emit('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
     }
   }
   emit('response.content_part.done', { ...place, part: content })
 }
 
 function splitReasoning(item: Item, place: JsonObject, piece: number, emit: Emit): void {
-  for (const [at, part] of objectsIn(item, 'summary').entries()) {
-    const spot = { ...place, summary_index: at }
+  for (const [index, part] of objectsIn(item, 'summary').entries()) {
+    const spot = { ...place, summary_index: index }
     emit('response.reasoning_summary_part.added', { ...spot, part: { ...part, text: '' } })
     emitText(stringIn(part, 'text') ?? '', 'response.reasoning_summary_text', 'text', spot, piece, emit)
     emit('response.reasoning_summary_part.done', { ...spot, part })
   }
-  for (const [at, part] of objectsIn(item, 'content').entries()) {
-    const spot = { ...place, content_index: at }
+  for (const [index, part] of objectsIn(item, 'content').entries()) {
+    const spot = { ...place, content_index: index }
     emit('response.content_part.added', { ...spot, part: { ...part, text: '' } })
     emitText(stringIn(part, 'text') ?? '', 'response.reasoning_text', 'text', spot, piece, emit)
     emit('response.content_part.done', { ...spot, part })

@@ -79,8 +79,8 @@ export function writeHistory(
   return target.quirks.alternate ? joinMessages(pieces) : pieces
 }
 
-function remember(written: readonly WrittenCall[], calls: Map<string, WrittenCall>): void {
-  for (const call of written) for (const callId of call.callIds) calls.set(callId, call)
+function remember(newCalls: readonly WrittenCall[], calls: Map<string, WrittenCall>): void {
+  for (const call of newCalls) for (const callId of call.callIds) calls.set(callId, call)
 }
 
 const none: readonly CachedElement[] = []
@@ -161,11 +161,11 @@ function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): voi
       waiting.set(call, group)
       group.texts.set(callId, output.text)
       group.from.push(...from)
-      if (group.texts.size === call.callIds.length) span.push(wrapped(call))
+      if (group.texts.size === call.callIds.length) span.push(wrapResult(call))
     },
     end() {
       if (waiting.size === 0 && late.length === 0) return none
-      const pieces = [...waiting.keys()].map(wrapped)
+      const pieces = [...waiting.keys()].map(wrapResult)
       if (late.length > 0) pieces.push(cachedElement(messageItem('user', late), lateFrom))
       late = []
       lateFrom = []
@@ -173,7 +173,7 @@ function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): voi
     },
   }
 
-  function wrapped(call: WrittenCall): CachedElement {
+  function wrapResult(call: WrittenCall): CachedElement {
     const { texts, from = [] } = waiting.get(call) ?? {}
     waiting.delete(call)
     const results = call.callIds.map((callId, i) => {
@@ -190,8 +190,8 @@ function answerItem(call: WrittenCall, output: Output, result: ToolResultPart): 
 
 /** The result of a search is a list of tools: the result itself, or the JSON in its text. */
 function foundTools(call: WrittenCall, { value, output }: ToolResultPart): Item {
-  const found = value ?? parseJson(textOf(output))
-  const tools = Array.isArray(found) ? found.filter(isObject) : []
+  const parsed = value ?? parseJson(textOf(output))
+  const tools = Array.isArray(parsed) ? parsed.filter(isObject) : []
   return { type: 'tool_search_output', call_id: call.id, execution: 'client', status: 'completed', tools }
 }
 
@@ -236,18 +236,18 @@ function mark(spans: (readonly CachedElement[])[], index: number): void {
 
 /** Merges adjacent messages of one role, for servers whose chat template requires alternating turns. */
 function joinMessages(pieces: readonly CachedElement[]): CachedElement[] {
-  const out: CachedElement[] = []
+  const joined: CachedElement[] = []
   for (const piece of pieces) {
-    const previous = out.at(-1)
+    const previous = joined.at(-1)
     const last = previous?.value
     const { role } = piece.value
     if (last && (role === 'user' || role === 'assistant') && last.role === role) {
       const both = { ...last, content: [...contents(last), ...contents(piece.value)] }
-      const item = role === 'assistant' ? assistantItem(both, `joined ${out.length}`) : both
-      out[out.length - 1] = cachedElement(item, [...new Set([...previous.from, ...piece.from])])
-    } else out.push(piece)
+      const item = role === 'assistant' ? assistantItem(both, `joined ${joined.length}`) : both
+      joined[joined.length - 1] = cachedElement(item, [...new Set([...previous.from, ...piece.from])])
+    } else joined.push(piece)
   }
-  return out
+  return joined
 }
 
 function contents(item: Item): JsonObject[] {

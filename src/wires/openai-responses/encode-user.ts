@@ -151,8 +151,8 @@ function markFailed(inside: JsonObject[], texts: string[]): void {
     return
   }
   texts[0] = errorPrefix + first
-  const at = inside.findIndex((part) => part.type === 'input_text')
-  inside[at] = { type: 'input_text', text: errorPrefix + first }
+  const index = inside.findIndex((part) => part.type === 'input_text')
+  inside[index] = { type: 'input_text', text: errorPrefix + first }
 }
 
 function followsText(part: MediaPart): string {

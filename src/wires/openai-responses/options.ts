@@ -36,24 +36,24 @@ export function writeTools(
       ...(takesTools && { rule: 'C10' }),
     })
   }
-  const written: JsonObject[] = []
+  const encoded: JsonObject[] = []
   const namespaces = new Map<string, JsonObject[]>()
   for (const [index, tool] of context.tools.slice(0, count).entries()) {
     const { namespace } = tool
     const named = takesKinds(target) ? inNamespace(namespace?.name, tool.name) : undefined
     if (!named || !namespace) {
-      written.push(writeTool(tool, toWire(tool.name), `tools[${index}]`, target, notes))
+      encoded.push(writeTool(tool, toWire(tool.name), `tools[${index}]`, target, notes))
       continue
     }
     const inside = namespaces.get(namespace.name) ?? []
     if (inside.length === 0) {
       const { name, description } = namespace
-      written.push({ type: 'namespace', name, ...(description !== undefined && { description }), tools: inside })
+      encoded.push({ type: 'namespace', name, ...(description !== undefined && { description }), tools: inside })
       namespaces.set(name, inside)
     }
     inside.push(writeTool(tool, named.name, `tools[${index}]`, target, notes))
   }
-  return written
+  return encoded
 }
 
 function takesKinds({ capabilities }: Target): boolean {
@@ -88,13 +88,13 @@ export function toolChoice(
     const named = typeof choice === 'object'
     const forced = named || choice === 'required'
     const unknown = named && !context.tools.some((tool) => tool.name === choice.tool)
-    if (!hasTools || unknown) left('tool choice', 'no such tool is offered')
-    else if (quirks.noToolChoice) left('tool choice', 'the provider accepts none')
-    else if (forced && !capabilities.forcedTool) left('forced tool choice', 'the model does not support one')
+    if (!hasTools || unknown) noteDropped('tool choice', 'no such tool is offered')
+    else if (quirks.noToolChoice) noteDropped('tool choice', 'the provider accepts none')
+    else if (forced && !capabilities.forcedTool) noteDropped('forced tool choice', 'the model does not support one')
     else fields.tool_choice = named ? namedChoice(choice.tool) : choice
   }
   if (options.parallelTools !== undefined && hasTools) {
-    if (quirks.noParallelTools) left('parallel tool setting', 'the provider does not accept it')
+    if (quirks.noParallelTools) noteDropped('parallel tool setting', 'the provider does not accept it')
     else fields.parallel_tool_calls = options.parallelTools
   }
   return fields
@@ -109,7 +109,7 @@ export function toolChoice(
     return 'required'
   }
 
-  function left(what: string, why: string): void {
+  function noteDropped(what: string, why: string): void {
     notes.push({ kind: 'dropped', what, why })
   }
 }
@@ -132,12 +132,12 @@ export function reasoning(target: Target, notes: Note[]): JsonObject {
   return { reasoning: { effort } }
 }
 
-function nearest(requested: Effort, known: readonly Effort[]): Effort | undefined {
+function nearest(requested: Effort, supported: readonly Effort[]): Effort | undefined {
   // Of two equally near efforts, `none` comes last: it turns reasoning off.
   const far = (effort: Effort) =>
     Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(requested)) +
     (effort === 'none' && requested !== 'none' ? 0.5 : 0)
-  return known.toSorted((a, b) => far(a) - far(b))[0]
+  return supported.toSorted((a, b) => far(a) - far(b))[0]
 }
 
 export function answerFormat(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
@@ -226,8 +226,10 @@ export function readServerTool(tool: JsonObject): ServerTool | undefined {
 /** Each tool once; the last declaration of a name applies. */
 export function readTools(body: JsonObject, items: readonly Item[], notes: Note[]): ToolSpec[] {
   const declared = objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
-  const added = toolsInItems(items, notes)
-  return added.length === 0 ? declared : [...new Map([...declared, ...added].map((tool) => [tool.name, tool])).values()]
+  const loaded = toolsInItems(items, notes)
+  return loaded.length === 0
+    ? declared
+    : [...new Map([...declared, ...loaded].map((tool) => [tool.name, tool])).values()]
 }
 
 /** The tools that items add. */
@@ -246,7 +248,7 @@ function addsTools(item: Item): boolean {
 }
 
 /** One tool, or those of a namespace. A tool that the client runs becomes one of ours; the others only the provider can run. */
-function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
+function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
   const name = stringIn(tool, 'name')
   const description = stringIn(tool, 'description')
   const described = description !== undefined && { description }
@@ -260,11 +262,16 @@ function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
     return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
   }
   if (name !== undefined && tool.type === 'namespace') {
-    const inside = objectsIn(tool, 'tools').flatMap((inner, i) => readTool(inner, `${at}.tools[${i}]`, notes))
+    const inside = objectsIn(tool, 'tools').flatMap((inner, i) => readTool(inner, `${path}.tools[${i}]`, notes))
     const namespace = { name, ...described }
     return inside.map((spec) => ({ ...spec, name: namespacedName(name, spec.name), namespace }))
   }
-  notes.push({ kind: 'dropped', what: `tool of type ${String(tool.type)}`, why: 'only the provider can run it', at })
+  notes.push({
+    kind: 'dropped',
+    what: `tool of type ${String(tool.type)}`,
+    why: 'only the provider can run it',
+    at: path,
+  })
   return []
 }
 

@@ -53,14 +53,14 @@ export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenRepl
   const plan = reply.native.flatMap((item, from) =>
     isObject(item) ? [planItem(item, from, reply, at, calls.get(from), scope)] : [],
   )
-  const whole = goesWhole(plan, scope)
-  const items = whole ? plan.flatMap(({ sendable }) => (sendable ? [sendable] : [])) : loosely(plan, reply, at, scope)
+  const isWhole = goesWhole(plan, scope)
+  const items = isWhole ? plan.flatMap(({ sendable }) => (sendable ? [sendable] : [])) : loosely(plan, reply, at, scope)
   const usedIds: string[] = []
   const asked: string[] = []
   for (const { sendable } of plan) {
     if (!sendable) continue
     const id = stringIn(sendable, 'id')
-    if (whole && id !== undefined) usedIds.push(id)
+    if (isWhole && id !== undefined) usedIds.push(id)
     const key = answerKey(sendable)
     if (key !== undefined && items.includes(sendable)) asked.push(key)
   }
@@ -352,10 +352,10 @@ function noteName(item: Item, name: Json, at: string, scope: ReplyScope): void {
 }
 
 function noteReasoning(plan: readonly Planned[], items: readonly Item[], at: string, scope: ReplyScope): void {
-  const left = plan.filter(({ sendable, rule }) => rule !== undefined && !(sendable && items.includes(sendable)))
-  const rule = left[0]?.rule
+  const dropped = plan.filter(({ sendable, rule }) => rule !== undefined && !(sendable && items.includes(sendable)))
+  const rule = dropped[0]?.rule
   if (rule === undefined) return
-  const what = [...new Set(left.map(({ item }) => typeOf(item)))].join(' and ')
+  const what = [...new Set(dropped.map(({ item }) => typeOf(item)))].join(' and ')
   const why = {
     R4: 'nothing follows it in its reply',
     R6: 'the provider sent no ciphertext to send back',

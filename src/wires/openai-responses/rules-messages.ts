@@ -39,12 +39,12 @@ const isCodexKey = (key: string, provider: string) => key === codexMetadataKey &
 /** R16. The phase is only for the assistant, and a reasoning item has no status in a request. */
 export const itemKeys: Check = ({ items, provider }) =>
   items.flatMap((item, i) => {
-    const known = knownKeys.get(typeOf(item))
-    if (!known) return []
+    const allowed = knownKeys.get(typeOf(item))
+    if (!allowed) return []
     const isOthers = typeOf(item) === 'message' && item.role !== 'assistant'
     return Object.keys(item)
       .filter((key) => item[key] !== undefined && !isCodexKey(key, provider))
-      .filter((key) => !known.includes(key) || (key === 'phase' && isOthers))
+      .filter((key) => !allowed.includes(key) || (key === 'phase' && isOthers))
       .map((key) => unknown('R16', `input[${i}].${key}`))
   })
 

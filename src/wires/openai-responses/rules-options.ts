@@ -230,9 +230,9 @@ export const effort: Check = ({ model, fields }) => {
     const text = "Unsupported parameter: 'reasoning.effort' is not supported with this model."
     return [invalid('C17', text, 'reasoning.effort', 'unsupported_parameter')]
   }
-  const known = knownEfforts(model)
-  if (!known || known.includes(effort)) return []
-  const text = `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${listed(known)}.`
+  const supported = knownEfforts(model)
+  if (!supported || supported.includes(effort)) return []
+  const text = `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${listed(supported)}.`
   return [invalid('C17', text, 'reasoning.effort', 'unsupported_value')]
 }
 

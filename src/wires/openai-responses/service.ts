@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
-import { blocksOf, cacheOptions, closed, type Prompt, segment } from '../shared/prompt.ts'
+import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import { readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
 import { requestDefaults, writeUsage } from './emulate.ts'
@@ -42,12 +42,12 @@ export const openaiResponsesService: WireService = {
   },
   replyPrefix: 'resp_',
   hidesReasoning: true,
-  complete(whole, { charge: { written } }) {
-    const { usage } = whole
-    if (!isObject(usage) || !isObject(usage.input_tokens_details) || Object.keys(written).length === 0) return whole
+  complete(reply, { charge: { written } }) {
+    const { usage } = reply
+    if (!isObject(usage) || !isObject(usage.input_tokens_details) || Object.keys(written).length === 0) return reply
     const cache_write_tokens_details = { ttl_30m_tokens: written['30m'] ?? 0, ttl_12h_tokens: written['12h'] ?? 0 }
     const input_tokens_details = { ...usage.input_tokens_details, cache_write_tokens_details }
-    return { ...whole, usage: { ...usage, input_tokens_details } }
+    return { ...reply, usage: { ...usage, input_tokens_details } }
   },
   readServerTool,
   door: {
@@ -89,11 +89,11 @@ export function promptOf(body: JsonObject): Prompt {
     if (typeof item.role === 'string') {
       const place = item.role === 'system' || item.role === 'developer' ? 'system' : 'messages'
       const blocks = blocksOf(item.content, item.role === 'assistant' ? 'output_text' : 'input_text')
-      segments.push(...closed(blocks.map((block) => segment(place, textIn(item.role), block))))
+      segments.push(...withEnd(blocks.map((block) => segment(place, textIn(item.role), block))))
     } else {
       const { id: _id, status: _status, ...rest } = item
       const role = textIn(item.type).endsWith('_output') ? 'tool' : 'assistant'
-      segments.push(...closed([segment('messages', role, rest)]))
+      segments.push(...withEnd([segment('messages', role, rest)]))
     }
   }
   const text = isObject(body.text) ? body.text : {}

@@ -15,18 +15,18 @@ import type { ResponsesState, StoredConversation } from './state.ts'
 /** GET and DELETE of a stored response, and the list of its input items. */
 export function handleResponse(service: ResponsesState, operation: Endpoint, visit: EndpointRequest): Json {
   const { id = '' } = operation
-  const found = service.responses.get(id, visit.owner, visit.now)
-  if (!found) throw openaiRefusal(404, `Response with id '${id}' not found.`)
+  const response = service.responses.get(id, visit.owner, visit.now)
+  if (!response) throw openaiRefusal(404, `Response with id '${id}' not found.`)
   if (visit.method === 'DELETE') {
     service.responses.delete(id, visit.owner)
     return { id, object: 'response', deleted: true }
   }
   return operation.part === 'input_items'
     ? pageOf(
-        found.input.map((item, i) => withItemId(item, `${id}${i}`)),
+        response.input.map((item, i) => withItemId(item, `${id}${i}`)),
         visit.query,
       )
-    : found.whole
+    : response.whole
 }
 
 export function handleConversation(service: ResponsesState, operation: Endpoint, visit: EndpointRequest): Json {
@@ -39,9 +39,9 @@ export function handleConversation(service: ResponsesState, operation: Endpoint,
       items: newItems(body, seed),
       locked: false,
     }
-    const made = `conv_${lettersFrom(seed, 32)}`
-    service.conversations.put(made, owner, conversation, now)
-    return conversationBody(made, conversation)
+    const newId = `conv_${lettersFrom(seed, 32)}`
+    service.conversations.put(newId, owner, conversation, now)
+    return conversationBody(newId, conversation)
   }
   const conversation = service.conversations.get(id, owner, now)
   if (!conversation) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
@@ -62,11 +62,11 @@ function handleItems(
 ): Json {
   const { method, body, seed, query } = visit
   if (item !== undefined) {
-    const at = conversation.items.findIndex((candidate) => candidate.id === item)
-    const found = conversation.items[at]
-    if (!found) throw openaiRefusal(404, `Item with id '${item}' not found.`)
-    if (method !== 'DELETE') return found
-    conversation.items.splice(at, 1)
+    const index = conversation.items.findIndex((candidate) => candidate.id === item)
+    const stored = conversation.items[index]
+    if (!stored) throw openaiRefusal(404, `Item with id '${item}' not found.`)
+    if (method !== 'DELETE') return stored
+    conversation.items.splice(index, 1)
     return conversationBody(id, conversation)
   }
   if (method !== 'POST') return pageOf(conversation.items, query)
@@ -90,22 +90,22 @@ export function compact(service: ResponsesState, incoming: Incoming): Json {
     })
   }
   const items = service.itemsOf(incoming)
-  const whole: JsonObject = {
+  const request: JsonObject = {
     model,
     input: items,
     ...(body.instructions !== undefined && { instructions: body.instructions }),
   }
-  const [issue] = protocol.refuse(whole, { provider, model })
+  const [issue] = protocol.refuse(request, { provider, model })
   if (issue) throw refusalFor(protocol, issue, { provider })
-  const made = compactionItem(incoming, items, false)
+  const compaction = compactionItem(incoming, items, false)
   const users = items.filter((item) => item.role === 'user').map((item, i) => withItemId(item, `${replyId}${i}`))
-  const input = promptTokens(promptOf(whole), count)
-  const output = count(textIn(unseal(textIn(made.encrypted_content))?.text))
+  const input = promptTokens(promptOf(request), count)
+  const output = count(textIn(unseal(textIn(compaction.encrypted_content))?.text))
   return {
     id: replyId,
     object: 'response.compaction',
     created_at: Math.floor(now / 1000),
-    output: [...users, made],
+    output: [...users, compaction],
     usage: {
       input_tokens: input,
       input_tokens_details: { cached_tokens: 0 },

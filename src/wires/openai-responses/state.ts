@@ -84,19 +84,19 @@ function open(stores: Stores, incoming: Incoming): Opened {
   const { body } = incoming
   const items = itemsOf(stores, incoming)
   const conversation = conversationOf(stores, incoming)
-  const whole = { ...withoutState(body), input: items }
+  const full = { ...withoutState(body), input: items }
   if (conversation) conversation.locked = true
   return {
-    body: whole,
+    body: full,
     see() {
       for (const item of ownItems(body)) checkSeal(item, incoming)
-      const left = prune(items)
-      const made = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...whole, input: left })
-      const view = { ...whole, input: made?.items ?? left }
+      const pruned = prune(items)
+      const compaction = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...full, input: pruned })
+      const view = { ...full, input: compaction?.items ?? pruned }
       return {
         view,
         readable: { ...view, input: readableItems(view.input) },
-        finish: (reply) => finishReply(reply, incoming, made, conversation !== undefined),
+        finish: (reply) => finishReply(reply, incoming, compaction, conversation !== undefined),
         commit: (reply) => commit(stores, incoming, { input: items, whole: reply }, conversation),
       }
     },
@@ -109,15 +109,15 @@ function open(stores: Stores, incoming: Incoming): Opened {
 function finishReply(
   reply: JsonObject,
   incoming: Incoming,
-  made: MadeCompaction | undefined,
+  compaction: MadeCompaction | undefined,
   inConversation: boolean,
 ): JsonObject {
   const { body } = incoming
-  const written = made?.alone ? [] : objectsIn(reply.output).map((item) => sealItem(item, incoming))
+  const sealed = compaction?.alone ? [] : objectsIn(reply.output).map((item) => sealItem(item, incoming))
   return {
     ...reply,
     ...requestFields(body),
-    output: [...(made ? [made.item] : []), ...written],
+    output: [...(compaction ? [compaction.item] : []), ...sealed],
     ...(inConversation && { conversation: { id: conversationId(body) ?? '' } }),
   }
 }
@@ -141,10 +141,10 @@ function commit(
 function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
   const { body, provider, owner, now } = incoming
   const prior = priorItems(stores, incoming)
-  const known = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
+  const priorIds = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
   const items = ownItems(body).map((item): JsonObject => {
     const { id } = item
-    if (typeof id === 'string' && known.has(id)) {
+    if (typeof id === 'string' && priorIds.has(id)) {
       throw openaiRefusal(
         400,
         `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
@@ -154,9 +154,9 @@ function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
       )
     }
     if (keepers.has(provider) && (item.type === 'item_reference' || isBareReasoning(item))) {
-      const found = stores.items.get(textIn(id), owner, now)
-      if (!found) throw notPersisted(textIn(id))
-      return found
+      const item = stores.items.get(textIn(id), owner, now)
+      if (!item) throw notPersisted(textIn(id))
+      return item
     }
     return item
   })
@@ -168,31 +168,31 @@ function priorItems(stores: Stores, incoming: Incoming): JsonObject[] {
   const id = body.previous_response_id
   if (typeof id !== 'string') return conversationOf(stores, incoming)?.items ?? []
   if (!keepers.has(provider)) return refuseState(provider, id)
-  const found = stores.responses.get(id, owner, now)
-  if (!found) {
+  const response = stores.responses.get(id, owner, now)
+  if (!response) {
     throw openaiRefusal(400, `Previous response with id '${id}' not found.`, {
       param: 'previous_response_id',
       code: 'previous_response_not_found',
     })
   }
-  return [...found.input, ...objectsIn(found.whole.output)]
+  return [...response.input, ...objectsIn(response.whole.output)]
 }
 
 function conversationOf(stores: Stores, incoming: Incoming): StoredConversation | undefined {
   const { body, owner, now, provider } = incoming
   const id = conversationId(body)
   if (id === undefined || !keepers.has(provider)) return undefined
-  const found = stores.conversations.get(id, owner, now)
+  const conversation = stores.conversations.get(id, owner, now)
   // The text for an unknown conversation is not recorded; this one follows that for a response.
-  if (!found) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
-  if (found.locked) {
+  if (!conversation) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
+  if (conversation.locked) {
     throw openaiRefusal(
       400,
       'Another process is currently operating on this conversation. Please retry in a few seconds.',
       { param: 'conversation', code: 'conversation_locked' },
     )
   }
-  return found
+  return conversation
 }
 
 /** What hosts without state do with an id (checked 2026-11): three refuse it, each differently; the rest ignore it. */

@@ -22,7 +22,7 @@ import { marksOf, readItem } from './read-reply.ts'
 import { readTools } from './options.ts'
 import { clientItemTypes, inputItemTypes, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { withSource, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const openaiResponsesFormat: TranscriptFormat = {
   id: protocolId,
@@ -60,7 +60,7 @@ function read(json: Json): Transcript {
   const list = items.filter(isObject)
   const origin: Origin = { protocol: protocolId, provider: 'openai', model: stringIn(body, 'model') ?? '' }
   const messages = readGroups(list.map((item) => ({ item, origin }))).flatMap(({ message, start, end }) =>
-    sourced(protocolId, list.slice(start, end), [message]),
+    withSource(protocolId, list.slice(start, end), [message]),
   )
   const notes: Note[] = []
   const tools = readTools(body, list, notes)
@@ -170,15 +170,21 @@ function readReply(native: Item[], origin: Origin, registry: CallRegistry): Repl
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
 function readOutput(item: Item, origin: Origin, registry: CallRegistry): ToolMessage {
   const alias = stringIn(item, 'call_id')
-  const found = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
-  const name = found ? searchName : stringIn(item, 'name')
-  const output: ToolResultPart['output'] = found
-    ? [{ type: 'text', text: JSON.stringify(found) }]
+  const loadedTools = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
+  const name = loadedTools ? searchName : stringIn(item, 'name')
+  const output: ToolResultPart['output'] = loadedTools
+    ? [{ type: 'text', text: JSON.stringify(loadedTools) }]
     : outputParts(item, origin)
   const calls = registry.answerItem(alias, name)
   const answered = calls.length > 0 ? calls : [{ callId: alias ?? 'call', name: name ?? 'unknown' }]
   const results = answered.map((call): ToolResultPart => {
-    return { type: 'tool-result', callId: call.callId, name: call.name, output, ...(found && { value: found }) }
+    return {
+      type: 'tool-result',
+      callId: call.callId,
+      name: call.name,
+      output,
+      ...(loadedTools && { value: loadedTools }),
+    }
   })
   const shares = results.length > 1 ? wrappedShares(item.output, results.length) : undefined
   return {
@@ -258,19 +264,19 @@ const anyMedia = ['image/*', 'application/*', 'text/*', 'audio/*', 'video/*']
 /** Items for messages from other formats. A native reply is written unchanged: repair is for requests. */
 export function writeItems(run: readonly Message[], all: readonly Message[]): Item[] {
   const items: Item[] = []
-  let at = all.indexOf(run[0] as Message)
-  const end = at + run.length
-  while (at < end) {
-    const message = all[at] as Message
+  let index = all.indexOf(run[0] as Message)
+  const end = index + run.length
+  while (index < end) {
+    const message = all[index] as Message
     if (isNative(message)) {
       items.push(...message.native.filter(isObject))
-      at++
+      index++
       continue
     }
-    let stop = at + 1
+    let stop = index + 1
     while (stop < end && !isNative(all[stop] as Message)) stop++
-    items.push(...encodeItems(all.slice(0, stop), at))
-    at = stop
+    items.push(...encodeItems(all.slice(0, stop), index))
+    index = stop
   }
   return items
 }

@@ -7,7 +7,7 @@ import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { announced, itemsOf, terminalTypes, whole } from './emulate.ts'
+import { emptied, itemsOf, terminalTypes, whole } from './emulate.ts'
 import { objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
 
 interface Writing {
@@ -61,17 +61,17 @@ function openPart(state: Writing, part: Part): Json[] {
   const item = itemFor(state, part, state.hidden)
   if (!item || !isGrowing(part)) return closed
   const output_index = state.output.length
-  const added = [event(state, 'response.output_item.added', { output_index, item: announced(item) })]
+  const started = [event(state, 'response.output_item.added', { output_index, item: emptied(item) })]
   if (part.type === 'reasoning') {
     const place = placeOf(state, part)
     // The official client adds pieces only to a part that was announced.
-    added.push(
+    started.push(
       state.hidden
         ? event(state, 'response.reasoning_summary_part.added', { ...place, part: summary('') })
         : event(state, 'response.content_part.added', { ...place, part: reasoningContent('') }),
     )
   }
-  return [...closed, ...added]
+  return [...closed, ...started]
 }
 
 function morePart(state: Writing, part: Part, text: string): Json[] {
@@ -84,13 +84,13 @@ function closePart(state: Writing, part: Part): Json[] {
   const item = itemFor(state, part, state.hidden)
   if (!item) return []
   const output_index = state.output.push(item) - 1
-  const out: Json[] = []
-  if (isGrowing(part)) out.push(...endGrowing(state, part, item, output_index))
+  const chunks: Json[] = []
+  if (isGrowing(part)) chunks.push(...endGrowing(state, part, item, output_index))
   else {
-    out.push(event(state, 'response.output_item.added', { output_index, item: announced(item) }))
-    if (typeOf(item) === 'custom_tool_call') out.push(...wholeInput(state, item, output_index))
+    chunks.push(event(state, 'response.output_item.added', { output_index, item: emptied(item) }))
+    if (typeOf(item) === 'custom_tool_call') chunks.push(...wholeInput(state, item, output_index))
   }
-  return [...out, event(state, 'response.output_item.done', { output_index, item })]
+  return [...chunks, event(state, 'response.output_item.done', { output_index, item })]
 }
 
 function finishedResponse({ profile, fold, output }: Writing): JsonObject {
@@ -101,8 +101,8 @@ function finishedResponse({ profile, fold, output }: Writing): JsonObject {
 }
 
 /** A text refusal is a finished answer on this wire, which `whole` derives from the parts. */
-function statusBy(body: Json, written: readonly Part[], createdAt: number): JsonObject {
-  if (!written.some((part) => part.type === 'refusal') || !isObject(body) || body.status !== 'incomplete') return {}
+function statusBy(body: Json, parts: readonly Part[], createdAt: number): JsonObject {
+  if (!parts.some((part) => part.type === 'refusal') || !isObject(body) || body.status !== 'incomplete') return {}
   return { status: 'completed', incomplete_details: null, completed_at: createdAt }
 }
 
@@ -123,7 +123,7 @@ function openMessage(state: Writing, part: Part): Json[] {
   const item = itemFor(state, part, false)
   if (!item) return []
   state.message = { ...item, content: [] }
-  return [event(state, 'response.output_item.added', { output_index: state.output.length, item: announced(item) })]
+  return [event(state, 'response.output_item.added', { output_index: state.output.length, item: emptied(item) })]
 }
 
 function contentAdded(state: Writing, part: Part): Json {
@@ -138,13 +138,13 @@ function closeContent(state: Writing, part: Part): Json[] {
   if (!message || !content || !Array.isArray(message.content)) return []
   const place = placeOf(state, part)
   const annotations = Array.isArray(content.annotations) ? content.annotations : []
-  const done =
+  const doneEvent =
     content.type === 'output_text'
       ? event(state, 'response.output_text.done', { ...place, text: content.text ?? '', logprobs: [] })
       : event(state, 'response.refusal.done', { ...place, refusal: content.refusal ?? '' })
   message.content.push(content)
   return [
-    done,
+    doneEvent,
     ...annotations.map((annotation, annotation_index) =>
       event(state, 'response.output_text.annotation.added', { ...place, annotation_index, annotation }),
     ),
@@ -161,8 +161,8 @@ function closeMessage(state: Writing): Json[] {
 }
 
 function itemFor({ profile, output }: Writing, part: Part, asSummary: boolean): Item | undefined {
-  const shown = part.type === 'reasoning' ? { ...part, hidden: asSummary } : part
-  return itemsOf([shown], profile.replyId, { before: output.length, token: profile.token })[0]
+  const announcedPart = part.type === 'reasoning' ? { ...part, hidden: asSummary } : part
+  return itemsOf([announcedPart], profile.replyId, { before: output.length, token: profile.token })[0]
 }
 
 function placeOf(state: Writing, part: Part): JsonObject {

@@ -18,8 +18,8 @@ export function billedIn(raw: Json | undefined): number | undefined {
 
 /** Cache writes with a lifetime of an hour, which cost more: Anthropic reports them (checked 2026-11). */
 export function longWritesIn(raw: Json | undefined): number | undefined {
-  const written = objectIn(valueAt(raw, 'cache_creation'))
-  const long = written.ephemeral_1h_input_tokens
+  const creation = objectIn(valueAt(raw, 'cache_creation'))
+  const long = creation.ephemeral_1h_input_tokens
   return typeof long === 'number' ? long : undefined
 }
 

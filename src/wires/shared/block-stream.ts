@@ -46,26 +46,26 @@ export function blockStream<Block>(state: Decoding, dialect: BlockDialect<Block>
   return { ...state, dialect, open: new Map(), waiting: new Map(), native: [], calls: 0 }
 }
 
-export function startBlock<Block>(state: BlockStream<Block>, at: number, block: Block): void {
+export function startBlock<Block>(state: BlockStream<Block>, index: number, block: Block): void {
   const { dialect, open, waiting } = state
   const reader = dialect.read(block)
   const result = dialect.serverResult(block)
   if (result && waiting.has(result.id)) {
-    open.set(at, { reader })
+    open.set(index, { reader })
     return
   }
   const call = dialect.call(block)
   if (call) state.calls++
   const part = call ? newCallPart(state, call.id, call.name) : (dialect.firstPart ?? dialect.part)(block)
-  open.set(at, { reader, index: startPart(state, part), part })
+  open.set(index, { reader, index: startPart(state, part), part })
 }
 
 export function stopBlock<Block extends JsonObject>(state: BlockStream<Block>, at: number): void {
-  const found = state.open.get(at)
-  if (!found) return
+  const open = state.open.get(at)
+  if (!open) return
   state.open.delete(at)
-  const { index, part } = found
-  const { block, malformed } = found.reader.finish()
+  const { index, part } = open
+  const { block, malformed } = open.reader.finish()
   const from = state.native.push(block) - 1
   if (index === undefined) endServerTool(state, block)
   else if (part?.type === 'tool-call') endPart(state, index, wholeCall(state, part, block, malformed, from))
@@ -73,7 +73,7 @@ export function stopBlock<Block extends JsonObject>(state: BlockStream<Block>, a
 }
 
 export function stopAllBlocks<Block extends JsonObject>(state: BlockStream<Block>): void {
-  for (const at of state.open.keys()) stopBlock(state, at)
+  for (const index of state.open.keys()) stopBlock(state, index)
 }
 
 function endServerTool<Block>(state: BlockStream<Block>, block: Block): void {

@@ -270,10 +270,10 @@ function spanAt(pieces: readonly CachedElement[], at: number): Span | undefined 
 /** A long span is cheap, but a single changed element makes all of it be written again: new elements are separate. */
 function endOfNew(pieces: readonly CachedElement[], start: number): number {
   const { written } = pieces[start] as CachedElement
-  const left = pieces.length - start
-  const most = start + (left > tail ? left - tail : Math.ceil(left / 2))
+  const remaining = pieces.length - start
+  const limit = start + (remaining > tail ? remaining - tail : Math.ceil(remaining / 2))
   let end = start + 1
-  while (end < most && pieces[end]?.written === written && !spanAt(pieces, end)) end++
+  while (end < limit && pieces[end]?.written === written && !spanAt(pieces, end)) end++
   return end
 }
 

@@ -52,15 +52,15 @@ export function callFragments(): CallFragments {
     calls: () => calls.filter((call) => !isEmptyCall(call)),
     push(fragment) {
       const read = readFragment(fragment)
-      const found = find(read)
-      const call = found ?? { name: '', pieces: [], length: 0, rest: noFields, innerRest: noFields }
-      if (!found) calls.push(call)
+      const existing = find(read)
+      const call = existing ?? { name: '', pieces: [], length: 0, rest: noFields, innerRest: noFields }
+      if (!existing) calls.push(call)
       if (read.index !== undefined) {
         byIndex.set(read.index, call)
         call.index ??= read.index
       }
 
-      const repeated = found !== undefined && isRepetition(found, read)
+      const repeated = existing !== undefined && isRepetition(existing, read)
       if (read.type !== undefined) call.type = read.type
       if (call.id === undefined && read.id !== undefined) call.id = read.id
       if (call.name === '') call.name = read.name
@@ -90,8 +90,8 @@ export function callFragments(): CallFragments {
 /** Shared by all calls without any: a reply may have tens of thousands. */
 const noFields: Readonly<JsonObject> = {}
 
-function withFields(known: Readonly<JsonObject>, more: JsonObject): Readonly<JsonObject> {
-  return Object.keys(more).length === 0 ? known : { ...known, ...more }
+function withFields(fields: Readonly<JsonObject>, more: JsonObject): Readonly<JsonObject> {
+  return Object.keys(more).length === 0 ? fields : { ...fields, ...more }
 }
 
 interface Fragment {

@@ -36,9 +36,9 @@ export function callRegistry(): CallRegistry {
       current = []
     },
     register(alias, name, item) {
-      const wanted = alias ?? `call-${used.size}`
-      let callId = wanted
-      for (let n = 2; used.has(callId); n++) callId = `${wanted}~${n}`
+      const preferred = alias ?? `call-${used.size}`
+      let callId = preferred
+      for (let n = 2; used.has(callId); n++) callId = `${preferred}~${n}`
       used.add(callId)
       current.push({ callId, alias, name, answered: false, item })
       return callId
@@ -65,7 +65,7 @@ export function callRegistry(): CallRegistry {
   }
 
   function openCallOf(alias: string): Entered | undefined {
-    const same = current.filter((call) => call.alias === alias)
-    return same.find((call) => !call.answered) ?? same[0] ?? earlier.get(alias)
+    const candidates = current.filter((call) => call.alias === alias)
+    return candidates.find((call) => !call.answered) ?? candidates[0] ?? earlier.get(alias)
   }
 }

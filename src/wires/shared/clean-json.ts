@@ -7,9 +7,9 @@ import { cleanText, isClean } from './text.ts'
 /** The same value if nothing has to be changed; one note for all changes. */
 export function cleanJson<V extends Json>(value: V, at: string, notes: Note[]): V {
   if (isCleanJson(value)) return value
-  const found: Note[] = []
-  const clean = cleaned(value, at, found)
-  notes.push(...found.slice(0, 1))
+  const problems: Note[] = []
+  const clean = cleanValue(value, at, problems)
+  notes.push(...problems.slice(0, 1))
   return clean as V
 }
 
@@ -37,12 +37,12 @@ function isCleanHere(value: Json | undefined, open: Json[]): boolean {
   return true
 }
 
-function cleaned(value: Json, at: string, notes: Note[]): Json {
+function cleanValue(value: Json, at: string, notes: Note[]): Json {
   if (typeof value === 'string') return cleanText(value, at, notes)
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, at, notes))
+  if (Array.isArray(value)) return value.map((item) => cleanValue(item, at, notes))
   if (!isObject(value)) return value
   const entries = Object.entries(value).flatMap(([key, item]): [string, Json][] =>
-    item === undefined ? [] : [[cleanText(key, at, notes), cleaned(item, at, notes)]],
+    item === undefined ? [] : [[cleanText(key, at, notes), cleanValue(item, at, notes)]],
   )
   return Object.fromEntries(entries)
 }

@@ -24,14 +24,14 @@ export function continuedState<S extends Undoable>(
   const lists = new WeakMap<Message, Known<S>>()
   return (messages, key, add) => {
     const [first] = messages
-    let known = first && lists.get(first)
-    if (known?.key !== key) known = { key, messages: [], state: begin() }
-    const shared = sharedBy(known.messages, messages)
-    known.state.backTo(shared)
-    for (let index = shared; index < messages.length; index++) add(known.state, messages[index] as Message, index)
-    known.messages = messages
-    if (first) lists.set(first, known)
-    return known.state
+    let cached = first && lists.get(first)
+    if (cached?.key !== key) cached = { key, messages: [], state: begin() }
+    const shared = sharedBy(cached.messages, messages)
+    cached.state.backTo(shared)
+    for (let index = shared; index < messages.length; index++) add(cached.state, messages[index] as Message, index)
+    cached.messages = messages
+    if (first) lists.set(first, cached)
+    return cached.state
   }
 }
 

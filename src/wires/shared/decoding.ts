@@ -36,8 +36,8 @@ export function decoding(origin: Origin, options: DecoderOptions | undefined): D
   }
 }
 
-export function decoderOf(given: Reading): Decoder {
-  return new StateDecoder(given)
+export function decoderOf(reading: Reading): Decoder {
+  return new StateDecoder(reading)
 }
 
 interface Reading extends Omit<Decoder, 'done'> {

@@ -84,8 +84,8 @@ export function encodeCache<L extends Lookups>(
       isWriting = true
       const first = notes.length
       const written = write(message, placeOf(context, index), index)
-      const added = notes.length > first ? notes.slice(first) : none
-      entries[index] = { message, place, dependencies, notes: added, written }
+      const newNotes = notes.length > first ? notes.slice(first) : none
+      entries[index] = { message, place, dependencies, notes: newNotes, written }
       isWriting = false
       dependencies = none
       return written
@@ -98,8 +98,8 @@ const caches = new WeakMap<Message, CachedEntries>()
 /** Found by the first message, or by the second: a summary at the beginning is made again for each request. */
 function cacheFor(messages: readonly Message[], signature: string): CachedEntries {
   const firsts = messages.slice(0, 2)
-  const known = firsts.map((message) => caches.get(message)).find((memory) => memory?.signature === signature)
-  const memory = known ?? { signature, entries: [] }
+  const existing = firsts.map((message) => caches.get(message)).find((memory) => memory?.signature === signature)
+  const memory = existing ?? { signature, entries: [] }
   memory.entries.length = Math.max(memory.entries.length, messages.length)
   for (const message of firsts) caches.set(message, memory)
   return memory

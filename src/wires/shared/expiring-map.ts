@@ -11,7 +11,7 @@ export interface ExpiringMap<T> {
 }
 
 /** A conversation that is sent in full every time is stored in full every time: old ones must be deleted. */
-const most = 500
+const maxEntries = 500
 
 /** `lifetimeMs` counts from the last write under the id. */
 export function createExpiringMap<T>(lifetimeMs: number): ExpiringMap<T> {
@@ -20,15 +20,15 @@ export function createExpiringMap<T>(lifetimeMs: number): ExpiringMap<T> {
     put(id, owner, value, now) {
       stored.delete(id)
       stored.set(id, { owner, value, expires: now + lifetimeMs })
-      if (stored.size > most)
+      if (stored.size > maxEntries)
         for (const oldest of stored.keys()) {
           stored.delete(oldest)
           break
         }
     },
     get(id, owner, now) {
-      const found = stored.get(id)
-      return found && found.owner === owner && found.expires > now ? found.value : undefined
+      const entry = stored.get(id)
+      return entry && entry.owner === owner && entry.expires > now ? entry.value : undefined
     },
     delete(id, owner) {
       return stored.get(id)?.owner === owner && stored.delete(id)

@@ -18,18 +18,18 @@ export interface ErrorReply {
 }
 
 export function readFailure(reply: ErrorReply): Failure {
-  const found: Found = { texts: [], codes: [] }
-  collect(reply.body, found, 0)
+  const evidence: Found = { texts: [], codes: [] }
+  collect(reply.body, evidence, 0)
   // AWS names its errors in a header, some with a URL after the name.
   const [named] = reply.headers?.['x-amzn-errortype']?.split(':') ?? []
-  if (named) found.codes.push({ field: 'type', value: named })
-  const status = reply.status !== undefined && reply.status >= 400 ? reply.status : found.status
-  const text = found.texts.join('\n')
-  const kind = classify(found.codes, text, status)
-  const code = found.codes
+  if (named) evidence.codes.push({ field: 'type', value: named })
+  const status = reply.status !== undefined && reply.status >= 400 ? reply.status : evidence.status
+  const text = evidence.texts.join('\n')
+  const kind = classify(evidence.codes, text, status)
+  const code = evidence.codes
     .filter(({ field }) => field !== 'param')
     .toSorted((a, b) => codeFields.indexOf(a.field) - codeFields.indexOf(b.field))[0]?.value
-  const wait = waitOf(reply, found, text)
+  const wait = waitOf(reply, evidence, text)
   return {
     kind,
     message: messageFor(kind, reply, status, text),
@@ -209,56 +209,56 @@ interface Found {
 const carriers = ['error', 'detail', 'details', 'metadata', 'violations'] as const
 const textFields = ['message', 'Message', 'msg', 'raw'] as const
 
-function collect(value: Json | undefined, found: Found, depth: number): void {
+function collect(value: Json | undefined, evidence: Found, depth: number): void {
   if (depth > 6) return
   if (typeof value === 'string') {
     const inner = jsonInside(value)
-    if (inner !== undefined) collect(inner, found, depth + 1)
-    else addText(value, found)
+    if (inner !== undefined) collect(inner, evidence, depth + 1)
+    else addText(value, evidence)
   } else if (Array.isArray(value)) {
-    for (const item of value.slice(0, 8)) collect(item, found, depth + 1)
+    for (const item of value.slice(0, 8)) collect(item, evidence, depth + 1)
   } else if (isObject(value)) {
-    collectObject(value, found, depth)
+    collectObject(value, evidence, depth)
   }
 }
 
-function collectObject(value: JsonObject, found: Found, depth: number): void {
-  if (isObject(value.response)) collect(value.response.error, found, depth + 1)
-  for (const carrier of carriers) collect(value[carrier], found, depth + 1)
+function collectObject(value: JsonObject, evidence: Found, depth: number): void {
+  if (isObject(value.response)) collect(value.response.error, evidence, depth + 1)
+  for (const carrier of carriers) collect(value[carrier], evidence, depth + 1)
 
   const steps = Array.isArray(value.loc) ? value.loc.filter((step) => typeof step !== 'object') : []
   const place = steps.length > 0 ? `${steps.join('.')}: ` : ''
   for (const field of textFields) {
     const text = value[field]
-    if (typeof text === 'string' && jsonInside(text) === undefined) addText(place + text, found)
-    else collect(text, found, depth + 1)
+    if (typeof text === 'string' && jsonInside(text) === undefined) addText(place + text, evidence)
+    else collect(text, evidence, depth + 1)
   }
 
   for (const field of codeFields) {
     const code = value[field]
-    if (typeof code === 'string' && code !== '' && code !== 'error') found.codes.push({ field, value: code })
+    if (typeof code === 'string' && code !== '' && code !== 'error') evidence.codes.push({ field, value: code })
   }
   for (const field of ['status', 'status_code', 'code']) {
     const number = value[field]
-    if (typeof number === 'number' && number >= 400 && number < 600) found.status ??= number
+    if (typeof number === 'number' && number >= 400 && number < 600) evidence.status ??= number
   }
-  if (typeof value.retryDelay === 'string') found.waitMs ??= durationIn(value.retryDelay)
+  if (typeof value.retryDelay === 'string') evidence.waitMs ??= durationIn(value.retryDelay)
 }
 
-function addText(text: string, found: Found): void {
+function addText(text: string, evidence: Found): void {
   const some = text.slice(0, 4000)
   const isPage = /^\s*<(!doctype|html)/i.test(some)
   const words = isPage ? some.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>/gi, ' ') : some
   const plain = words.replaceAll(/\s+/g, ' ').trim().slice(0, 2000)
-  if (plain !== '' && !found.texts.includes(plain)) found.texts.push(plain)
+  if (plain !== '' && !evidence.texts.includes(plain)) evidence.texts.push(plain)
 }
 
 function jsonInside(text: string): Json | undefined {
   return /^\s*[[{]/.test(text) ? parseJson(text) : undefined
 }
 
-function waitOf(reply: ErrorReply, found: Found, text: string): number | undefined {
-  return waitInHeaders(reply.headers ?? {}, reply.now) ?? found.waitMs ?? waitInText(text)
+function waitOf(reply: ErrorReply, evidence: Found, text: string): number | undefined {
+  return waitInHeaders(reply.headers ?? {}, reply.now) ?? evidence.waitMs ?? waitInText(text)
 }
 
 function waitInHeaders(headers: Record<string, string>, now: number | undefined): number | undefined {
@@ -308,11 +308,11 @@ const advice: Partial<Record<ErrorKind, string>> = {
 }
 
 function messageFor(kind: ErrorKind, reply: ErrorReply, status: number | undefined, text: string): string {
-  const who = reply.provider ?? 'The provider'
-  const summary = status === undefined ? `${who} reported an error` : `${who} answered ${status}`
+  const provider = reply.provider ?? 'The provider'
+  const summary = status === undefined ? `${provider} reported an error` : `${provider} answered ${status}`
   const words = text.replaceAll('\n', ' · ')
-  const shown = words.length > 600 ? `${words.slice(0, 600)}…` : words
-  const ended = /[.!?…]$/.test(shown) ? shown : `${shown}.`
+  const excerpt = words.length > 600 ? `${words.slice(0, 600)}…` : words
+  const ended = /[.!?…]$/.test(excerpt) ? excerpt : `${excerpt}.`
   const hint = kind === 'auth' && reply.keyVariable ? `Check the API key in ${reply.keyVariable}.` : advice[kind]
-  return `${shown === '' ? `${summary} without saying why.` : `${summary}: ${ended}`}${hint ? ` ${hint}` : ''}`
+  return `${excerpt === '' ? `${summary} without saying why.` : `${summary}: ${ended}`}${hint ? ` ${hint}` : ''}`
 }

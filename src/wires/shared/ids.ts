@@ -24,9 +24,9 @@ export function wireIds(
   grammar: IdGrammar,
   replayed: IsReplayed,
 ): (callId: string) => string {
-  const known = new Ids()
-  for (const [index, message] of messages.entries()) addIds(known, message, index, grammar, replayed)
-  return (callId) => known.values.get(callId) ?? hashedId(callId, grammar)
+  const ids = new Ids()
+  for (const [index, message] of messages.entries()) addIds(ids, message, index, grammar, replayed)
+  return (callId) => ids.values.get(callId) ?? hashedId(callId, grammar)
 }
 
 /** The same for a request, continued from the last one of its conversation to the same target. */
@@ -39,8 +39,8 @@ export function requestIds(
 ): (callId: string) => string {
   if (!fromLog) return wireIds(messages, grammar, replayed)
   const key = JSON.stringify([protocol, provider, model, quirks, capabilities])
-  const known = idsOf(messages, key, (state, message, index) => addIds(state, message, index, grammar, replayed))
-  return (callId) => known.values.get(callId) ?? hashedId(callId, grammar)
+  const ids = idsOf(messages, key, (state, message, index) => addIds(state, message, index, grammar, replayed))
+  return (callId) => ids.values.get(callId) ?? hashedId(callId, grammar)
 }
 
 class Ids extends ByCall<string> {
@@ -72,9 +72,9 @@ function addIds(state: Ids, message: Message, at: number, grammar: IdGrammar, re
 
 function derivedId(reply: Reply, index: number, callId: string, grammar: IdGrammar): string {
   const derived = derivedIds(reply, grammar)
-  let known = derived[index]
-  if (known?.of !== callId) derived[index] = known = { of: callId, id: hashedId(callId, grammar) }
-  return known.id
+  let entry = derived[index]
+  if (entry?.of !== callId) derived[index] = entry = { of: callId, id: hashedId(callId, grammar) }
+  return entry.id
 }
 
 function freeId(callId: string, derived: string, taken: ReadonlySet<string>, grammar: IdGrammar): string {
@@ -92,9 +92,9 @@ interface Derived {
 const derivations = new WeakMap<Reply, { grammar: IdGrammar; ids: Derived[] }>()
 
 function derivedIds(reply: Reply, grammar: IdGrammar): Derived[] {
-  let known = derivations.get(reply)
-  if (known?.grammar !== grammar) derivations.set(reply, (known = { grammar, ids: [] }))
-  return known.ids
+  let cached = derivations.get(reply)
+  if (cached?.grammar !== grammar) derivations.set(reply, (cached = { grammar, ids: [] }))
+  return cached.ids
 }
 
 const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'

@@ -51,18 +51,18 @@ function webpSize(bytes: Buffer): Size | undefined {
 /** The size is in a frame header that may come after any amount of metadata, so more is read until it is found. */
 function jpegSize(base64: string): Size | undefined {
   for (let reach = 4096; ; reach *= 8) {
-    const found = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))
-    if (found || reach >= base64.length) return found
+    const size = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))
+    if (size || reach >= base64.length) return size
   }
 }
 
 function scanJpeg(bytes: Buffer): Size | undefined {
-  for (let at = 2; at + 9 < bytes.length;) {
-    if (bytes[at] !== 0xff) return undefined
-    const marker = bytes[at + 1] ?? 0
+  for (let offset = 2; offset + 9 < bytes.length;) {
+    if (bytes[offset] !== 0xff) return undefined
+    const marker = bytes[offset + 1] ?? 0
     const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
-    if (isFrame) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
-    at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2)
+    if (isFrame) return { height: bytes.readUInt16BE(offset + 5), width: bytes.readUInt16BE(offset + 7) }
+    offset += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(offset + 2)
   }
   return undefined
 }

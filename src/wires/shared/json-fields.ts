@@ -30,7 +30,7 @@ export function textsIn(list: Json | undefined): string[] | undefined {
 
 /** The value at a path of fields; absent and null are the same. */
 export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
-  let found = value
-  for (const key of path) found = isObject(found) ? found[key] : undefined
-  return found ?? undefined
+  let current = value
+  for (const key of path) current = isObject(current) ? current[key] : undefined
+  return current ?? undefined
 }

@@ -245,8 +245,8 @@ function ownPieces(part: OpaquePart, at: string, { form, notes }: Encoding): Jso
 
 /** Media, or a line of text in place of what cannot be sent. */
 function mediaPiece(part: MediaPart, at: string, { form, target, notes }: Encoding): JsonObject {
-  const written = acceptsMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
-  if (written) return written
+  const encoded = acceptsMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
+  if (encoded) return encoded
   const why = part.data.kind === 'file' ? 'the file is stored at another provider' : 'the model does not support it'
   notes.push({ kind: 'changed', what: `${part.mediaType} to a line of text`, why, at })
   return form.text(mediaStandIn(part.mediaType, part.name))
@@ -282,14 +282,14 @@ export function resultPieces(part: ToolResultPart, at: string, encoding: Encodin
       inside.push(...textPieces(output.text, at, encoding))
       continue
     }
-    const written = mediaPiece(output, at, encoding)
-    if (isText(written) || acceptsMedia(target.capabilities.resultMedia, output.mediaType)) {
-      inside.push(written)
+    const encoded = mediaPiece(output, at, encoding)
+    if (isText(encoded) || acceptsMedia(target.capabilities.resultMedia, output.mediaType)) {
+      inside.push(encoded)
       continue
     }
     const name = output.name ? ` ${JSON.stringify(output.name)}` : ''
     inside.push(form.text(`[${output.mediaType}${name}, follows below]`))
-    after.push(written)
+    after.push(encoded)
     const what = `${output.mediaType} of a tool result to user content after the results`
     notes.push({ kind: 'changed', what, why: 'a function result cannot contain it', at })
   }

@@ -63,7 +63,7 @@ export function chatPrompt(body: JsonObject): Prompt {
     const place = role === 'system' || role === 'developer' ? 'system' : 'messages'
     const head = Object.values(rest).some((value) => !isEmpty(value)) ? [rest] : []
     const pieces = [...head, ...blocksOf(content, 'text'), ...listIn(calls)]
-    segments.push(...closed(pieces.map((piece) => segment(place, textIn(role), piece))))
+    segments.push(...withEnd(pieces.map((piece) => segment(place, textIn(role), piece))))
   }
   return {
     segments,
@@ -120,7 +120,7 @@ export function markOf(mark: Json | undefined): { ttl?: string } | undefined {
   return typeof mark.ttl === 'string' ? { ttl: mark.ttl } : {}
 }
 
-export function closed(segments: Segment[]): Segment[] {
+export function withEnd(segments: Segment[]): Segment[] {
   const last = segments.at(-1)
   if (last) last.last = true
   return segments

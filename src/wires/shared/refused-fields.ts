@@ -53,15 +53,15 @@ export function withoutFields(value: Json, fields: ReadonlySet<string>): Json {
     return items.some((item, i) => item !== value[i]) ? items : value
   }
   if (!isObject(value)) return value
-  const left: JsonObject = {}
+  const kept: JsonObject = {}
   let changed = false
   for (const [key, inner] of Object.entries(value)) {
     if (fields.has(key)) {
       changed = true
       continue
     }
-    left[key] = structure.has(key) && inner !== undefined ? withoutFields(inner, fields) : inner
-    changed ||= left[key] !== inner
+    kept[key] = structure.has(key) && inner !== undefined ? withoutFields(inner, fields) : inner
+    changed ||= kept[key] !== inner
   }
-  return changed ? left : value
+  return changed ? kept : value
 }

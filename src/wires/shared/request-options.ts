@@ -28,15 +28,15 @@ export interface GivenOptions {
   stop?: Json | undefined
 }
 
-export function readOptions(given: GivenOptions): RequestOptions {
-  const maxOutput = given.maxOutput.find((value) => typeof value === 'number' && value > 0)
-  const sequences = Array.isArray(given.stop) ? given.stop : [given.stop]
+export function readOptions(fields: GivenOptions): RequestOptions {
+  const maxOutput = fields.maxOutput.find((value) => typeof value === 'number' && value > 0)
+  const sequences = Array.isArray(fields.stop) ? fields.stop : [fields.stop]
   const stop = sequences.filter((text): text is string => typeof text === 'string' && text !== '')
   return {
-    toolChoice: given.toolChoice,
-    parallelTools: given.parallelTools ?? true,
-    reasoning: given.reasoning,
-    ...(given.answerSchema && { answerSchema: given.answerSchema }),
+    toolChoice: fields.toolChoice,
+    parallelTools: fields.parallelTools ?? true,
+    reasoning: fields.reasoning,
+    ...(fields.answerSchema && { answerSchema: fields.answerSchema }),
     ...(typeof maxOutput === 'number' && { maxOutput }),
     ...(stop.length > 0 && { stop }),
   }

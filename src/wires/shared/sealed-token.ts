@@ -19,15 +19,15 @@ export function tokensIn(text: string): string[] {
   return text.match(new RegExp(`${tokenPrefix}[A-Za-z0-9+/]{${bodyLength}}`, 'g')) ?? []
 }
 
-const known = new WeakMap<object, boolean>()
+const cache = new WeakMap<object, boolean>()
 
 /** Whether there is a token anywhere in supposed provider data. */
 export function holdsToken(native: readonly Json[]): boolean {
-  const cached = known.get(native)
+  const cached = cache.get(native)
   if (cached !== undefined) return cached
-  const found = native.some(holds)
-  known.set(native, found)
-  return found
+  const isSealed = native.some(holds)
+  cache.set(native, isSealed)
+  return isSealed
 }
 
 function holds(value: Json | undefined): boolean {

@@ -102,17 +102,17 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
   }
 
   function advance(): Json[] {
-    const out: Json[] = []
+    const chunks: Json[] = []
     for (;;) {
       const [index] = queue
       const entry = index === undefined ? undefined : pending.get(index)
-      if (index === undefined || !entry) return out
-      if (!isOpen) out.push(...writer.open(entry.part))
+      if (index === undefined || !entry) return chunks
+      if (!isOpen) chunks.push(...writer.open(entry.part))
       isOpen = true
-      if (entry.unwritten !== '') out.push(...writer.more(entry.part, entry.unwritten))
+      if (entry.unwritten !== '') chunks.push(...writer.more(entry.part, entry.unwritten))
       entry.unwritten = ''
-      if (!entry.ended) return out
-      out.push(...writer.close(entry.part))
+      if (!entry.ended) return chunks
+      chunks.push(...writer.close(entry.part))
       isOpen = false
       queue.shift()
       pending.delete(index)
@@ -121,10 +121,10 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
 }
 
 function close(entry: Pending, part: Part): void {
-  const whole = wholeText(part, entry.text)
-  entry.unwritten += whole.slice(entry.text.length)
+  const full = wholeText(part, entry.text)
+  entry.unwritten += full.slice(entry.text.length)
   entry.part = part
-  entry.text = whole
+  entry.text = full
   entry.ended = true
 }
 
@@ -135,6 +135,6 @@ function textIn(part: Part): string {
 
 /** What to write of a part that has ended: never less than before, because that has been sent. */
 function wholeText(part: Part, written: string): string {
-  const whole = part.type === 'tool-call' ? (part.malformed ?? JSON.stringify(part.input)) : textIn(part)
-  return written === '' || whole.startsWith(written) ? whole : written
+  const full = part.type === 'tool-call' ? (part.malformed ?? JSON.stringify(part.input)) : textIn(part)
+  return written === '' || full.startsWith(written) ? full : written
 }

@@ -44,7 +44,7 @@ export function decodeReply(
 }
 
 /** Marks the messages that were made from one original message. */
-export function sourced<M extends Message>(format: string, value: Json, messages: M[]): M[] {
+export function withSource<M extends Message>(format: string, value: Json, messages: M[]): M[] {
   return messages.map((message, index) => {
     const source: Source = { format, index, of: messages.length, ...(index === 0 && { value }) }
     return { ...message, source }
@@ -53,22 +53,22 @@ export function sourced<M extends Message>(format: string, value: Json, messages
 
 /** Writes messages: complete groups from this format unchanged, the others by `make`. */
 export function writeBySource(messages: readonly Message[], format: string, make: (run: Message[]) => Json[]): Json[] {
-  const out: Json[] = []
+  const values: Json[] = []
   let fresh: Message[] = []
   for (let i = 0; i < messages.length;) {
-    const whole = wholeSource(messages, i, format)
-    if (whole) {
-      if (fresh.length > 0) out.push(...make(fresh))
+    const source = wholeSource(messages, i, format)
+    if (source) {
+      if (fresh.length > 0) values.push(...make(fresh))
       fresh = []
-      out.push(whole.value)
-      i += whole.of
+      values.push(source.value)
+      i += source.of
     } else {
       fresh.push(messages[i] as Message)
       i++
     }
   }
-  if (fresh.length > 0) out.push(...make(fresh))
-  return out
+  if (fresh.length > 0) values.push(...make(fresh))
+  return values
 }
 
 function wholeSource(

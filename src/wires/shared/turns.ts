@@ -82,20 +82,20 @@ export function normaliseTurns<Item>(
   }
   const last = settled.at(-1)?.role
   if (turnRules.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
-    settled.push(added('user', continueText, 'the wire requires a user message last', turnRules.endWithUser))
+    settled.push(addedTurn('user', continueText, 'the wire requires a user message last', turnRules.endWithUser))
   } else if (turnRules.neverEmpty && last === undefined) {
-    settled.push(added('user', continueText, 'the wire requires something to answer', turnRules.neverEmpty))
+    settled.push(addedTurn('user', continueText, 'the wire requires something to answer', turnRules.neverEmpty))
   }
   return settled
 
-  function addedBefore(turn: Turn<Item>, who: 'user' | 'assistant', text: string, why: string): Turn<Item> {
-    const addition = added(who, text, why)
+  function addedBefore(turn: Turn<Item>, role: 'user' | 'assistant', text: string, why: string): Turn<Item> {
+    const addition = addedTurn(role, text, why)
     return (turn.opening ??= addition)
   }
 
-  function added(who: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
-    notes.push({ kind: 'added', what: `${who} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
-    return turnOf(who, [turnRules.text(text)], '')
+  function addedTurn(role: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
+    notes.push({ kind: 'added', what: `${role} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
+    return turnOf(role, [turnRules.text(text)], '')
   }
 }
 
@@ -108,9 +108,9 @@ export function wireList<Item, Value extends JsonObject>(
   const pieces: CachedElement[] = []
   for (let index = 0; index < turns.length; index++) {
     const turn = turns[index] as Turn<Item>
-    const written = (turn.pieces ??= elements(write(turn), fromOf(turn)))
-    if (written.length === 1) pieces.push(written[0] as CachedElement)
-    else pieces.push(...written)
+    const elementsOfTurn = (turn.pieces ??= elements(write(turn), fromOf(turn)))
+    if (elementsOfTurn.length === 1) pieces.push(elementsOfTurn[0] as CachedElement)
+    else pieces.push(...elementsOfTurn)
   }
   return cachedList(pieces) as Value[]
 }

@@ -41,8 +41,8 @@ export function fitNode(original: Json, work: Work, at: Place): JsonObject | boo
   if (at.depth > dialect.maxDepth && holdsSchemas(fixed.schema)) return inWords(fixed.schema, work)
   const reference = allowedRef(fixed.schema, work)
   if (reference) return reference
-  const whole = expand(fixed.schema, work, at)
-  const flat = reads(dialect, 'allOf') ? whole : mergeAllOf(whole.schema, work, whole.place)
+  const expanded = expand(fixed.schema, work, at)
+  const flat = reads(dialect, 'allOf') ? expanded : mergeAllOf(expanded.schema, work, expanded.place)
   const schema = typedChoices(flat.schema, work, flat.place)
   return withType(keywords(schema, work, flat.place, fixed.sentences), work)
 }
@@ -250,20 +250,20 @@ function writeRequired(names: Json[], schema: JsonObject, out: JsonObject, { dia
   if (lacking.length === 0) return
   changes.add('properties that are only named as required')
   const any = () => withTypeOf({}, dialect)
-  const added = Object.fromEntries(lacking.map((name) => [name, any()]))
-  out.properties = { ...(isObject(out.properties) && out.properties), ...added }
+  const missing = Object.fromEntries(lacking.map((name) => [name, any()]))
+  out.properties = { ...(isObject(out.properties) && out.properties), ...missing }
 }
 
 /** What every schema of the dialect must have. */
 function withType(out: JsonObject, { dialect, changes }: Work): JsonObject {
   const types = [out.type ?? []].flat()
-  const done = withTypeOf(out, dialect)
-  if (done !== out) changes.add('type added')
-  if (dialect.itemsNeeded && types.includes('array') && done.items === undefined) {
+  const typed = withTypeOf(out, dialect)
+  if (typed !== out) changes.add('type added')
+  if (dialect.itemsNeeded && types.includes('array') && typed.items === undefined) {
     changes.add('items added')
-    return { ...done, items: anyItem(dialect) }
+    return { ...typed, items: anyItem(dialect) }
   }
-  return done
+  return typed
 }
 
 const anything = ['string', 'number', 'boolean', 'object', 'array']

@@ -30,9 +30,15 @@ export function fitAnswer(schema: JsonObject, dialect: SchemaDialect, notes: Not
   return fitted.schema
 }
 
-function noteChanges(changes: readonly string[], of: string, dialect: SchemaDialect, at: string, notes: Note[]): void {
+function noteChanges(
+  changes: readonly string[],
+  subject: string,
+  dialect: SchemaDialect,
+  at: string,
+  notes: Note[],
+): void {
   if (changes.length === 0) return
-  const what = `${of}: ${changes.join(', ')}`
+  const what = `${subject}: ${changes.join(', ')}`
   notes.push({
     kind: 'changed',
     what,
@@ -52,11 +58,11 @@ export interface Fitted {
   sentences: readonly string[]
 }
 
-const known = new WeakMap<JsonObject, Map<SchemaDialect, Fitted>>()
+const cache = new WeakMap<JsonObject, Map<SchemaDialect, Fitted>>()
 
 export function fitSchema(schema: JsonObject, dialect: SchemaDialect): Fitted {
-  const byDialect = known.get(schema) ?? new Map<SchemaDialect, Fitted>()
-  known.set(schema, byDialect)
+  const byDialect = cache.get(schema) ?? new Map<SchemaDialect, Fitted>()
+  cache.set(schema, byDialect)
   const cached = byDialect.get(dialect)
   if (cached) return cached
   const fitted = fitAnew(schema, dialect)
@@ -122,7 +128,7 @@ function withoutRest(schema: JsonObject, work: Work): JsonObject {
 /** The definitions that are still referenced, each in the same dialect. */
 function withDefinitions(schema: JsonObject, root: JsonObject, work: Work): JsonObject {
   const { dialect } = work
-  const done: JsonObject = {}
+  const fittedFields: JsonObject = {}
   for (const container of ['$defs', 'definitions']) {
     const definitions = work.root[container] ?? root[container]
     if (!isObject(definitions)) continue
@@ -136,10 +142,10 @@ function withDefinitions(schema: JsonObject, root: JsonObject, work: Work): Json
       const place = { path: key, open: new Map<string, string>(), depth: 1 }
       return [key, fitNode(value ?? {}, work, place)] as const
     })
-    done[name] = { ...(isObject(done[name]) && done[name]), ...Object.fromEntries(fitted) }
+    fittedFields[name] = { ...(isObject(fittedFields[name]) && fittedFields[name]), ...Object.fromEntries(fitted) }
   }
-  const all = { ...schema, ...done }
-  return work.changes.has('$ref inlined') ? withoutUnused(all, done) : all
+  const all = { ...schema, ...fittedFields }
+  return work.changes.has('$ref inlined') ? withoutUnused(all, fittedFields) : all
 }
 
 function withoutUnused(schema: JsonObject, definitions: JsonObject): JsonObject {
@@ -157,8 +163,8 @@ function withoutUnused(schema: JsonObject, definitions: JsonObject): JsonObject 
   }
   find(body)
   for (const [container, named] of Object.entries(definitions)) {
-    const left = Object.entries(objectIn(named)).filter(([name]) => used.has(name))
-    if (left.length > 0) body[container] = Object.fromEntries(left)
+    const remaining = Object.entries(objectIn(named)).filter(([name]) => used.has(name))
+    if (remaining.length > 0) body[container] = Object.fromEntries(remaining)
   }
   return body
 }

@@ -11,7 +11,7 @@ export function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
     if (value === undefined) continue
     const old = merged[key]
     if (old === undefined) merged[key] = value
-    else if (!same(old, value)) mergeKeyword(merged, key, old, value)
+    else if (!isEqual(old, value)) mergeKeyword(merged, key, old, value)
   }
   return merged
 }
@@ -25,8 +25,8 @@ function mergeKeyword(merged: JsonObject, key: string, old: Json, value: Json): 
   if (key === 'description') merged.description = `${String(old)} ${String(value)}`
   else if (key === 'required') merged.required = [...new Set([...listOf(old), ...listOf(value)])]
   else if (key === 'type') merged.type = commonTypes(listOf(old), listOf(value))
-  else if (key === 'enum' && listOf(old).some((item) => has(listOf(value), item))) {
-    merged.enum = listOf(old).filter((item) => has(listOf(value), item))
+  else if (key === 'enum' && listOf(old).some((item) => hasKeyword(listOf(value), item))) {
+    merged.enum = listOf(old).filter((item) => hasKeyword(listOf(value), item))
   } else if (largest.has(key) && typeof old === 'number' && typeof value === 'number')
     merged[key] = Math.max(old, value)
   else if (smallest.has(key) && typeof old === 'number' && typeof value === 'number') {
@@ -45,13 +45,13 @@ function mergeKeyword(merged: JsonObject, key: string, old: Json, value: Json): 
 function mergeNamed(old: JsonObject, value: JsonObject): JsonObject {
   const named: JsonObject = { ...old }
   for (const [name, schema] of Object.entries(value)) {
-    const known = named[name]
+    const existing = named[name]
     named[name] =
-      isObject(known) && isObject(schema)
-        ? mergeSchemas(known, schema)
-        : known === undefined || known === true
+      isObject(existing) && isObject(schema)
+        ? mergeSchemas(existing, schema)
+        : existing === undefined || existing === true
           ? schema
-          : known
+          : existing
   }
   return named
 }
@@ -77,7 +77,7 @@ export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choice
         variants.set(name, [...(variants.get(name) ?? []), value])
     }
   }
-  const found = [...variants].map(([name, list]) => [name, eitherOf(list)] as const)
+  const merged = [...variants].map(([name, list]) => [name, eitherOf(list)] as const)
   const everywhere = choices.map((choice) => listOf(choice.required ?? []))
   const shared = (everywhere[0] ?? []).filter((name) => everywhere.every((list) => list.includes(name)))
   const needed = [...new Set([...listOf(required ?? []), ...shared])]
@@ -86,7 +86,7 @@ export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choice
     ...rest,
     type: 'object',
     description: sentence(rest.description, choiceInWords(key, common, choices)),
-    properties: { ...common, ...Object.fromEntries(found) },
+    properties: { ...common, ...Object.fromEntries(merged) },
     ...(needed.length > 0 && { required: needed }),
     ...(closed && rest.additionalProperties === undefined && { additionalProperties: false }),
   }
@@ -94,18 +94,21 @@ export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choice
 
 /** One schema for a property that each choice describes differently; constants become one list. */
 function eitherOf(variants: readonly Json[]): Json {
-  const different = variants.filter((variant, i) => variants.findIndex((other) => same(variant, other)) === i)
+  const different = variants.filter((variant, i) => variants.findIndex((other) => isEqual(variant, other)) === i)
   const [only] = different
   if (different.length === 1 && only !== undefined) return only
   const lists = different.map((variant) => (isObject(variant) ? constants(variant) : undefined))
   if (!lists.every((list) => list !== undefined)) return { anyOf: different }
   const { const: _const, enum: _enum, description: _description, ...rest } = different[0] as JsonObject
-  return { ...rest, enum: lists.flat().filter((value, i, all) => all.findIndex((other) => same(value, other)) === i) }
+  return {
+    ...rest,
+    enum: lists.flat().filter((value, i, all) => all.findIndex((other) => isEqual(value, other)) === i),
+  }
 }
 
-function constants({ const: one, enum: many }: JsonObject): Json[] | undefined {
-  if (one !== undefined) return [one]
-  return Array.isArray(many) ? many : undefined
+function constants({ const: value, enum: values }: JsonObject): Json[] | undefined {
+  if (value !== undefined) return [value]
+  return Array.isArray(values) ? values : undefined
 }
 
 function choiceInWords(key: 'anyOf' | 'oneOf', common: JsonObject, choices: readonly JsonObject[]): string {
@@ -148,10 +151,10 @@ function listOf(value: Json): Json[] {
   return Array.isArray(value) ? value : [value]
 }
 
-function has(list: readonly Json[], value: Json): boolean {
-  return list.some((item) => same(item, value))
+function hasKeyword(list: readonly Json[], value: Json): boolean {
+  return list.some((item) => isEqual(item, value))
 }
 
-function same(a: Json, b: Json): boolean {
+function isEqual(a: Json, b: Json): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }

@@ -105,8 +105,8 @@ function stringListComplaint(value: Json): string | undefined {
 
 function typeComplaint(value: Json): string | undefined {
   const list = Array.isArray(value) ? value : [value]
-  const known = list.every((item) => typeof item === 'string' && types.has(item))
-  return known && list.length > 0 ? undefined : `${pythonText(value)} is not valid under any of the given schemas`
+  const areKnown = list.every((item) => typeof item === 'string' && types.has(item))
+  return areKnown && list.length > 0 ? undefined : `${pythonText(value)} is not valid under any of the given schemas`
 }
 
 function notOfType(value: Json, type: string): string {

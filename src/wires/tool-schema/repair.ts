@@ -14,20 +14,20 @@ export interface Repaired {
 }
 
 export function repair(original: JsonObject): Repaired {
-  const done: Repaired = { schema: { ...original }, changes: [], sentences: [] }
-  repairType(done)
-  repairBounds(done.schema, 'minimum', 'exclusiveMinimum', done.changes)
-  repairBounds(done.schema, 'maximum', 'exclusiveMaximum', done.changes)
-  repairRequired(done)
-  repairHolders(done)
-  for (const [keyword, value] of Object.entries(done.schema)) {
+  const repaired: Repaired = { schema: { ...original }, changes: [], sentences: [] }
+  repairType(repaired)
+  repairBounds(repaired.schema, 'minimum', 'exclusiveMinimum', repaired.changes)
+  repairBounds(repaired.schema, 'maximum', 'exclusiveMaximum', repaired.changes)
+  repairRequired(repaired)
+  repairHolders(repaired)
+  for (const [keyword, value] of Object.entries(repaired.schema)) {
     if (value === undefined || valueComplaint(keyword, value) === undefined) continue
-    delete done.schema[keyword]
-    done.changes.push(`a value of ${keyword} that is not valid`)
-    if (keyword !== 'enum' || Array.isArray(value)) done.sentences.push(`${keyword}: ${JSON.stringify(value)}`)
-    else done.sentences.push(`one of: ${JSON.stringify(value)}`)
+    delete repaired.schema[keyword]
+    repaired.changes.push(`a value of ${keyword} that is not valid`)
+    if (keyword !== 'enum' || Array.isArray(value)) repaired.sentences.push(`${keyword}: ${JSON.stringify(value)}`)
+    else repaired.sentences.push(`one of: ${JSON.stringify(value)}`)
   }
-  return done
+  return repaired
 }
 
 const otherNames: Record<string, string> = {
@@ -51,10 +51,10 @@ function repairType({ schema, changes, sentences }: Repaired): void {
   const { type, nullable } = schema
   if (type !== undefined) {
     const listed = Array.isArray(type) ? type : [type]
-    const known = listed.map(typeNamed)
-    const types = [...new Set(known.filter((name) => name !== undefined))]
+    const names = listed.map(typeNamed)
+    const types = [...new Set(names.filter((name) => name !== undefined))]
     if (types.length !== listed.length || listed.some((name, i) => name !== types[i])) {
-      const odd = listed.filter((name, i) => known[i] === undefined && name !== null && name !== '' && name !== 'any')
+      const odd = listed.filter((name, i) => names[i] === undefined && name !== null && name !== '' && name !== 'any')
       if (odd.length > 0) sentences.push(`type: ${JSON.stringify(type)}`)
       changes.push(`type ${JSON.stringify(type)}`)
       if (types.length === 0) delete schema.type

@@ -99,13 +99,13 @@ export function targetOf(root: JsonObject, ref: string): Json | undefined {
 }
 
 function stepInto(root: JsonObject, steps: readonly string[]): Json | undefined {
-  let at: Json | undefined = root
+  let current: Json | undefined = root
   for (const step of steps) {
-    if (Array.isArray(at)) at = at[Number(step)]
-    else if (isObject(at) && Object.hasOwn(at, step)) at = at[step]
+    if (Array.isArray(current)) current = current[Number(step)]
+    else if (isObject(current) && Object.hasOwn(current, step)) current = current[step]
     else return undefined
   }
-  return isObject(at) || typeof at === 'boolean' ? at : undefined
+  return isObject(current) || typeof current === 'boolean' ? current : undefined
 }
 
 function unescape(step: string): string {
@@ -117,15 +117,15 @@ function unescape(step: string): string {
 }
 
 function findAnchor(value: Json | undefined, name: string): JsonObject | undefined {
-  if (Array.isArray(value)) return first(value, name)
+  if (Array.isArray(value)) return firstAnchor(value, name)
   if (!isObject(value)) return undefined
-  return value.$anchor === name ? value : first(Object.values(value), name)
+  return value.$anchor === name ? value : firstAnchor(Object.values(value), name)
 }
 
-function first(values: readonly (Json | undefined)[], name: string): JsonObject | undefined {
+function firstAnchor(values: readonly (Json | undefined)[], name: string): JsonObject | undefined {
   for (const value of values) {
-    const found = findAnchor(value, name)
-    if (found) return found
+    const anchor = findAnchor(value, name)
+    if (anchor) return anchor
   }
   return undefined
 }

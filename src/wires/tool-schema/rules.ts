@@ -45,8 +45,8 @@ function bareArray(schema: Json | undefined, at: readonly string[]): readonly st
     return [...at, 'type', String(schema.type.indexOf('array'))]
   }
   for (const [key, inner] of innerSchemas(schema)) {
-    const found = bareArray(inner, [...at, ...key])
-    if (found) return found
+    const path = bareArray(inner, [...at, ...key])
+    if (path) return path
   }
   return undefined
 }
@@ -75,17 +75,17 @@ function strictFault(schema: Json | undefined, at: readonly string[]): string | 
 }
 
 function innerSchemas(schema: JsonObject): [string[], Json | undefined][] {
-  const found: [string[], Json | undefined][] = []
+  const children: [string[], Json | undefined][] = []
   for (const key of ['properties', '$defs', 'definitions']) {
     const map = schema[key]
-    if (isObject(map)) for (const [name, value] of Object.entries(map)) found.push([[key, name], value])
+    if (isObject(map)) for (const [name, value] of Object.entries(map)) children.push([[key, name], value])
   }
   for (const key of ['anyOf', 'oneOf', 'allOf']) {
     const list = schema[key]
-    if (Array.isArray(list)) for (const [i, value] of list.entries()) found.push([[key, String(i)], value])
+    if (Array.isArray(list)) for (const [i, value] of list.entries()) children.push([[key, String(i)], value])
   }
-  if (isObject(schema.items)) found.push([['items'], schema.items])
-  return found
+  if (isObject(schema.items)) children.push([['items'], schema.items])
+  return children
 }
 
 /** A tuple as Python prints it. */
