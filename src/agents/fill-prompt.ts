@@ -14,10 +14,10 @@ export const placeholder = /\{\{\s*([A-Za-z_]\w*)\s*(?::-([^}]*?)\s*)?\}\}/g
 
 /** Throws if a variable is missing or unknown. */
 export function filledPrompt(prompt: Prompt, values: Readonly<Record<string, string>>, input: string): string {
-  const known = prompt.variables.map(({ name }) => name)
-  const unknown = Object.keys(values).find((name) => !known.includes(name))
+  const declared = prompt.variables.map(({ name }) => name)
+  const unknown = Object.keys(values).find((name) => !declared.includes(name))
   if (unknown !== undefined) {
-    throw badInput(`The prompt ${prompt.name} has no variable "${unknown}"; it has ${known.join(', ') || 'none'}.`)
+    throw badInput(`The prompt ${prompt.name} has no variable "${unknown}"; it has ${declared.join(', ') || 'none'}.`)
   }
   const missing = prompt.variables.filter(
     ({ name, otherwise }) => otherwise === undefined && !Object.hasOwn(values, name),

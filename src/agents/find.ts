@@ -26,12 +26,12 @@ export function findAgentFile(name: string, config: Config, cwd: string = proces
     throw badInput(`There is no file ${name}.`)
   }
   const files = agentFiles(config.agentsDir)
-  const found = files.find((file) => agentName(file) === name)
-  if (found) return found
-  const known = files.map(agentName)
+  const match = files.find((file) => agentName(file) === name)
+  if (match) return match
+  const names = files.map(agentName)
   const folder = shownPath(config.agentsDir)
   const available =
-    known.length > 0 ? `those in ${folder} are ${known.join(', ')}` : `put one into ${folder}/${name}.yaml`
+    names.length > 0 ? `those in ${folder} are ${names.join(', ')}` : `put one into ${folder}/${name}.yaml`
   throw badInput(`There is no agent "${name}"; ${available}.`)
 }
 

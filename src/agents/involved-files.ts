@@ -13,34 +13,34 @@ const mostBytes = 4 * 1024 * 1024
 
 /** All of them, the agent's own file first, with those of the agents that it can hand over to. */
 export function involvedFiles(agent: AgentFile, config: Config): string[] {
-  const found = new Set([agent.path])
+  const files = new Set([agent.path])
   for (const { path, tools } of agentsWith(agent, config)) {
-    found.add(path)
-    for (const source of tools) addSource(source, config, found)
+    files.add(path)
+    for (const source of tools) addSource(source, config, files)
   }
-  return [...found]
+  return [...files]
 }
 
-function addSource(source: ToolSource, { mcpServers }: Config, found: Set<string>): void {
-  if ('module' in source) return addModule(source.module, found)
+function addSource(source: ToolSource, { mcpServers }: Config, files: Set<string>): void {
+  if ('module' in source) return addModule(source.module, files)
   const server = Object.hasOwn(mcpServers, source.mcp) ? mcpServers[source.mcp] : undefined
-  for (const file of server ? programFiles(server) : []) addModule(file, found)
+  for (const file of server ? programFiles(server) : []) addModule(file, files)
 }
 
 /** The files of a configuration: its own, and the modules of its wires with their imports. */
 export function configFiles(config: Config): string[] {
-  const found = new Set(config.file === undefined ? [] : [config.file])
-  for (const module of wireModules(config)) addModule(module, found)
-  return [...found]
+  const files = new Set(config.file === undefined ? [] : [config.file])
+  for (const module of wireModules(config)) addModule(module, files)
+  return [...files]
 }
 
 /** Files of the folder from which the MCP servers of a configuration are started, with their imports. */
 export function serverFiles(config: Config): string[] {
-  const found = new Set<string>()
+  const files = new Set<string>()
   for (const server of Object.values(config.mcpServers)) {
-    for (const file of programFiles(server)) addModule(file, found)
+    for (const file of programFiles(server)) addModule(file, files)
   }
-  return [...found]
+  return [...files]
 }
 
 /** What an agent adds to its configuration. */
@@ -68,13 +68,13 @@ function programFiles(server: McpServer): string[] {
 
 const relativeImport = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"`](\.{1,2}\/[^'"`\n]+)['"`]/g
 
-function addModule(path: string, found: Set<string>): void {
-  if (found.has(path) || found.size >= mostFiles) return
-  found.add(path)
+function addModule(path: string, files: Set<string>): void {
+  if (files.has(path) || files.size >= mostFiles) return
+  files.add(path)
   if (!/\.[cm]?[jt]s$/.test(path) || !isFile(path) || statSync(path).size > mostBytes) return
   for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(relativeImport)) {
     const target = fileOf(join(dirname(path), name))
-    if (target !== undefined) addModule(target, found)
+    if (target !== undefined) addModule(target, files)
   }
 }
 

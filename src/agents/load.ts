@@ -66,10 +66,10 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
         await servers?.refresh(names)
         for (const name of names) await askAboutChanges(name)
         const tools = file.tools.flatMap((source) =>
-          'mcp' in source ? served(source) : (toolsByModule.get(source) ?? []),
+          'mcp' in source ? toolsFromServer(source) : (toolsByModule.get(source) ?? []),
         )
         // Agents may hand over to each other in a cycle: all of them are open by now.
-        const handoffs = file.handoffs.flatMap((one) => agents.get(one) ?? [])
+        const handoffs = file.handoffs.flatMap((path) => agents.get(path) ?? [])
         return { ...file.settings, tools: eachOnce(tools), ...(handoffs.length > 0 && { handoffs }) }
       },
       digests: () => servers?.digests() ?? {},
@@ -92,7 +92,7 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
     }
   }
 
-  function served(source: ToolSource & { mcp: string }): Tool[] {
+  function toolsFromServer(source: ToolSource & { mcp: string }): Tool[] {
     const away = servers?.problem(source.mcp)
     if (away !== undefined) onNote({ kind: 'dropped', what: `MCP server ${source.mcp}`, why: away, rule: 'mcp' })
     const offered = servers?.tools(source.mcp) ?? []
@@ -110,10 +110,10 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
     return asking(source, source.only ? offered.filter((tool) => source.only?.includes(short(tool))) : offered)
   }
 
-  async function openServers(wanted: readonly string[]): Promise<McpServers | undefined> {
-    if (wanted.length === 0) return undefined
+  async function openServers(names: readonly string[]): Promise<McpServers | undefined> {
+    if (names.length === 0) return undefined
     const { openMcpServers } = await import('../mcp/servers.ts')
-    const entries = Object.entries(config.mcpServers).filter(([name]) => wanted.includes(name))
+    const entries = Object.entries(config.mcpServers).filter(([name]) => names.includes(name))
     return openMcpServers(Object.fromEntries(entries), { env, onNote, ...(options.known && { known: options.known }) })
   }
 }
@@ -135,11 +135,11 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
     if (missing !== undefined) {
       throw file.problem([...source.at, 'only'], `there is no tool "${missing}"; the module has ${names.join(', ')}`)
     }
-    const wanted = tools.filter((tool) => source.only?.includes(tool.name) ?? true)
-    const duplicate = wanted.find((tool) => usedNames.has(tool.name))
+    const chosen = tools.filter((tool) => source.only?.includes(tool.name) ?? true)
+    const duplicate = chosen.find((tool) => usedNames.has(tool.name))
     if (duplicate) throw file.problem(source.at, `there are two tools named ${duplicate.name}`)
-    for (const tool of wanted) usedNames.add(tool.name)
-    loaded.set(source, asking(source, wanted))
+    for (const tool of chosen) usedNames.add(tool.name)
+    loaded.set(source, asking(source, chosen))
   }
   return loaded
 }

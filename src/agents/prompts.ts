@@ -40,11 +40,11 @@ export function promptName(file: string): string {
 
 export function findPrompt(name: string, places: PromptPlaces): Prompt {
   const all = listPrompts(places)
-  const found = all.find((one) => one.name === name)
-  if (found) return found
-  const known = all.map((one) => one.name).join(', ')
+  const match = all.find((prompt) => prompt.name === name)
+  if (match) return match
+  const names = all.map((prompt) => prompt.name).join(', ')
   throw badInput(
-    `There is no prompt "${name}"; ${known === '' ? `write one as prompts/${name}.md` : `there are ${known}`}.`,
+    `There is no prompt "${name}"; ${names === '' ? `write one as prompts/${name}.md` : `there are ${names}`}.`,
   )
 }
 

@@ -40,7 +40,9 @@ export function readAgent(path: string, config: Config): AgentFile {
     ...(model === undefined ? [file.problem(['model'], 'is missing, and synapse.yaml names none either')] : []),
     ...modelProblems(file, entry, model, config),
     ...toolProblems(file, tools, config),
-    ...handoffs.flatMap((one, index) => ('problem' in one ? [file.problem(['handoffs', index], one.problem)] : [])),
+    ...handoffs.flatMap((handoff, index) =>
+      'problem' in handoff ? [file.problem(['handoffs', index], handoff.problem)] : [],
+    ),
   ]
   if (model === undefined || problems.length > 0) throw problemsIn(shown, problems)
   const { name, description, provider: _, model: __, tools: ___, $schema: ____, handoffs: _____, ...rest } = entry
@@ -50,24 +52,26 @@ export function readAgent(path: string, config: Config): AgentFile {
     ...(description !== undefined && { description }),
     settings: { ...(config.policy !== undefined && { policy: config.policy }), ...rest, model },
     tools,
-    handoffs: handoffs.flatMap((one) => ('file' in one ? [one.file] : [])),
+    handoffs: handoffs.flatMap((handoff) => ('file' in handoff ? [handoff.file] : [])),
     problem: (at, says) => problemsIn(shown, [file.problem(at, says)]),
   }
 }
 
 /** The agent and all that it can hand over to, directly or through others, each once. */
 export function agentsWith(agent: AgentFile, config: Config): AgentFile[] {
-  const found = new Map([[agent.path, agent]])
-  for (const { handoffs } of found.values()) {
-    for (const path of handoffs) if (!found.has(path)) found.set(path, readAgent(path, config))
+  const agents = new Map([[agent.path, agent]])
+  for (const { handoffs } of agents.values()) {
+    for (const path of handoffs) if (!agents.has(path)) agents.set(path, readAgent(path, config))
   }
-  return [...found.values()]
+  return [...agents.values()]
 }
 
 /** An agent by its name: next to this one, or in the folder of the configuration. */
 function otherAgent(name: string, path: string, config: Config): { file: string } | { problem: string } {
   const folder = agentsFolder(path)
-  const file = [...agentFiles(folder), ...agentFiles(config.agentsDir)].find((one) => agentName(one) === name)
+  const file = [...agentFiles(folder), ...agentFiles(config.agentsDir)].find(
+    (candidate) => agentName(candidate) === name,
+  )
   if (file === path) return { problem: 'is this agent itself' }
   return file === undefined ? { problem: `there is no agent "${name}" in ${shownPath(folder)}` } : { file }
 }
@@ -88,8 +92,8 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
     [[entry.provider === undefined ? 'model' : 'provider'], model],
     [['route', 'tools'], entry.route?.tools],
     [['route', 'answer'], modelIn(entry.route?.answer)],
-    ...(entry.fallback ?? []).map((one, index): [Path, string] =>
-      typeof one === 'string' ? [['fallback', index], one] : [['fallback', index, 'model'], one.model],
+    ...(entry.fallback ?? []).map((choice, index): [Path, string] =>
+      typeof choice === 'string' ? [['fallback', index], choice] : [['fallback', index, 'model'], choice.model],
     ),
   ]
   return named.flatMap(([path, ref]) => {
@@ -124,9 +128,9 @@ function toolProblems(file: YamlFile, tools: readonly ToolSource[], config: Conf
   return tools.flatMap((source) => {
     if ('mcp' in source) {
       if (Object.hasOwn(config.mcpServers, source.mcp)) return []
-      const known = Object.keys(config.mcpServers)
+      const names = Object.keys(config.mcpServers)
       const available =
-        known.length > 0 ? `synapse.yaml has ${known.join(', ')}` : 'mcpServers in synapse.yaml names none'
+        names.length > 0 ? `synapse.yaml has ${names.join(', ')}` : 'mcpServers in synapse.yaml names none'
       return [file.problem([...source.at, 'mcp'], `there is no MCP server "${source.mcp}"; ${available}`)]
     }
     if (existsSync(source.module) && statSync(source.module).isFile()) return []

@@ -144,7 +144,7 @@ export function openToolbox(options: ToolboxOptions = {}): Toolbox {
       const builtInTools = [...offered, ...builtIn.filter((tool) => !offered.includes(tool))]
       return [
         ...builtInTools.map((tool) => ({ tool, source: 'built-in', usual: offered.includes(tool) })),
-        ...serverNames.flatMap((name) => served(parts, name).map((one) => ({ ...one, usual: false }))),
+        ...serverNames.flatMap((name) => toolsOfServer(parts, name).map((tool) => ({ ...tool, usual: false }))),
       ]
     },
     agents: () => (config ? agentFiles(config.agentsDir).map((file) => agentInfo(options, file)) : []),
@@ -170,7 +170,7 @@ export function openToolbox(options: ToolboxOptions = {}): Toolbox {
     async close() {
       reportDigests(parts)
       const agents = await Promise.allSettled(parts.loaded.values())
-      await Promise.all(agents.flatMap((one) => (one.status === 'fulfilled' ? [one.value.agent.close()] : [])))
+      await Promise.all(agents.flatMap((result) => (result.status === 'fulfilled' ? [result.value.agent.close()] : [])))
       await (await parts.opening)?.close()
     },
   }
@@ -184,8 +184,8 @@ function check(parts: Parts, { agent, tools = [], folder }: ToolChoice): void {
   const builtInNames = [...usual(), ...builtIn].map(({ name }) => name)
   const unknown = tools.find((name) => !builtInNames.includes(name) && serverOf(parts, name) === undefined)
   if (unknown === undefined || hasModules) return
-  const known = [...builtInNames, ...serverNames.map((name) => `${name} (MCP server)`)].join(', ') || 'none'
-  throw badInput(`There is no tool "${unknown}". The tools are: ${known}.`)
+  const names = [...builtInNames, ...serverNames.map((name) => `${name} (MCP server)`)].join(', ') || 'none'
+  throw badInput(`There is no tool "${unknown}". The tools are: ${names}.`)
 }
 
 async function choose(parts: Parts, { model, agent, tools: names, folder }: ToolChoice): ReturnType<Toolbox['choose']> {
@@ -195,24 +195,24 @@ async function choose(parts: Parts, { model, agent, tools: names, folder }: Tool
   const others = names.filter((name) => !ofAgent.some(({ tool }) => tool.name === name))
   await connect(parts, [...new Set(others.flatMap((name) => serverOf(parts, name) ?? []))])
   const builtInTools = [...usual(), ...builtInFor(parts, folder)].map(asBuiltIn)
-  const found = names.map((name) => {
-    const one = [...ofAgent, ...builtInTools].find(({ tool }) => tool.name === name)
-    if (one) return [one]
+  const matches = names.map((name) => {
+    const match = [...ofAgent, ...builtInTools].find(({ tool }) => tool.name === name)
+    if (match) return [match]
     const server = serverOf(parts, name)
-    const all = server === undefined ? [] : served(parts, server)
+    const all = server === undefined ? [] : toolsOfServer(parts, server)
     return server === name ? all : all.filter(({ tool }) => tool.name === name)
   })
-  const byName = new Map(found.flat().map((one) => [one.tool.name, one]))
-  return { offered: [...byName.values()], absent: names.filter((_, index) => found[index]?.length === 0) }
+  const byName = new Map(matches.flat().map((offer) => [offer.tool.name, offer]))
+  return { offered: [...byName.values()], absent: names.filter((_, index) => matches[index]?.length === 0) }
 }
 
 /** The built-in tools over a folder that a conversation has chosen. */
 function builtInFor({ options, builtIn, inFolder }: Parts, chosen: string | undefined): readonly Tool[] {
   if (chosen === undefined) return builtIn
   const folder = allowedFolder(chosen, options)
-  const made = inFolder.get(folder) ?? builtInTools({ ...options, folder })
-  inFolder.set(folder, made)
-  return made
+  const tools = inFolder.get(folder) ?? builtInTools({ ...options, folder })
+  inFolder.set(folder, tools)
+  return tools
 }
 
 function serverInfo(parts: Parts, name: string): McpServerInfo {
@@ -222,13 +222,13 @@ function serverInfo(parts: Parts, name: string): McpServerInfo {
     name,
     state: servers?.state(name) ?? 'idle',
     ...(problem !== undefined && { problem }),
-    tools: served(parts, name).map(({ tool }) => tool.name),
+    tools: toolsOfServer(parts, name).map(({ tool }) => tool.name),
     waiting: servers?.changed(name) ?? [],
   }
 }
 
 /** MCP tools outside of an agent ask each time. */
-function served({ servers }: Parts, name: string): SourcedTool[] {
+function toolsOfServer({ servers }: Parts, name: string): SourcedTool[] {
   const source = `mcp:${name}`
   return (servers?.tools(name) ?? []).map((tool) => ({ tool: { ...tool, ask: true }, source }))
 }
@@ -314,7 +314,7 @@ function allowedFolder(chosen: string, { folder, folders = [] }: ToolboxOptions)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw badInput(`folder: there is no folder ${chosen}.`)
   const real = realpathSync(path)
   const isInside = [folder, ...folders].some(
-    (one) => real === one || real.startsWith(one.endsWith(sep) ? one : one + sep),
+    (allowed) => real === allowed || real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep),
   )
   if (isInside) return real
   throw badInput(

@@ -28,7 +28,7 @@ const protocol: Wire = {
   capabilities,
   encode,
   decoder,
-  split: (whole) => (Array.isArray(whole) ? whole : [whole]),
+  split: (body) => (Array.isArray(body) ? body : [body]),
   // The underlying model is unknown, and so is what it refuses.
   refuse: () => [],
   errorBody: ({ message }) => ({ error: { message } }),
@@ -57,30 +57,30 @@ export function aiSdkProvider(id: string, model: LanguageModelV4 | ((name: strin
   return {
     id,
     async endpoint(name) {
-      const found = typeof model === 'function' ? model(name ?? '') : model
-      if (found.specificationVersion !== 'v4') {
+      const languageModel = typeof model === 'function' ? model(name ?? '') : model
+      if (languageModel.specificationVersion !== 'v4') {
         throw badInput(
-          `The model of "${id}" follows specification ${String(found.specificationVersion)} of the AI SDK; v4 is needed.`,
+          `The model of "${id}" follows specification ${String(languageModel.specificationVersion)} of the AI SDK; v4 is needed.`,
         )
       }
       return {
         endpoint: {
           provider: {
             id,
-            name: `${id} (AI SDK: ${found.provider})`,
+            name: `${id} (AI SDK: ${languageModel.provider})`,
             wires: [{ protocol: protocolId, baseUrl: 'https://ai-sdk.invalid', caching: 'prefix' }],
             keyVariables: [],
             auth: { header: 'authorization' },
           },
           protocol,
-          model: name ?? found.modelId,
+          model: name ?? languageModel.modelId,
           baseUrl: 'https://ai-sdk.invalid',
           headers: {},
           quirks: {},
           capabilities,
           caching: { kind: 'prefix' },
         },
-        transport: { fetch: fetchFrom(found) },
+        transport: { fetch: fetchFrom(languageModel) },
       }
     },
   }

@@ -113,18 +113,18 @@ function beginCall(state: State, id: string, name: string): void {
 }
 
 function grow(state: State, key: string, text: string): void {
-  const found = state.open.get(key)
-  if (!found || text === '') return
-  found.pieces.push(text)
-  growPart(state, found.index, text)
+  const open = state.open.get(key)
+  if (!open || text === '') return
+  open.pieces.push(text)
+  growPart(state, open.index, text)
 }
 
 function endText(state: State, key: string, type: 'text' | 'reasoning', chunk: JsonObject): void {
-  const found = state.open.get(key)
-  if (!found) return
+  const open = state.open.get(key)
+  if (!open) return
   state.open.delete(key)
-  const text = found.pieces.join('')
-  endPart(state, found.index, { type, text, from: keep(state, { type, text, ...optionsIn(chunk) }) })
+  const text = open.pieces.join('')
+  endPart(state, open.index, { type, text, from: keep(state, { type, text, ...optionsIn(chunk) }) })
 }
 
 function readCall(state: State, chunk: JsonObject): void {
@@ -142,11 +142,11 @@ function readCall(state: State, chunk: JsonObject): void {
     return
   }
   if (!state.open.has(`call ${id}`)) beginCall(state, id, name)
-  const found = state.open.get(`call ${id}`)
-  if (found?.part.type !== 'tool-call') return
+  const open = state.open.get(`call ${id}`)
+  if (open?.part.type !== 'tool-call') return
   state.open.delete(`call ${id}`)
   const from = keep(state, { ...written, ...optionsIn(chunk) })
-  endPart(state, found.index, { ...found.part, input, ...(malformed !== undefined && { malformed }), from })
+  endPart(state, open.index, { ...open.part, input, ...(malformed !== undefined && { malformed }), from })
 }
 
 function readFile(state: State, chunk: JsonObject): void {
@@ -212,8 +212,8 @@ function stopOf(reason: Json | undefined): Stop {
 
 function usageIn(usage: JsonObject): Usage {
   const [input, output] = [usage.inputTokens, usage.outputTokens]
-  const number = (of: Json | undefined, key: string): number => {
-    const value = isObject(of) ? of[key] : undefined
+  const number = (parent: Json | undefined, key: string): number => {
+    const value = isObject(parent) ? parent[key] : undefined
     return typeof value === 'number' ? value : 0
   }
   return {

@@ -67,7 +67,7 @@ export async function loggedReply(runtime: Runtime, call: LoggedCall): Promise<L
     pathTo: cachedPath(store, owner),
     settings: () => settings,
     incoming: () => [],
-    prepare: (held) => append(store, owner, place, held),
+    prepare: (lease) => append(store, owner, place, lease),
     oneReply: true,
     stop: new AbortController(),
     emit(event) {
@@ -183,15 +183,15 @@ function visible(message: Message): string {
   return JSON.stringify([message.role, textOf(message.parts), media, calls, results])
 }
 
-async function append(store: Store, owner: string, { conversationId, parentId, append: messages }: Place, held: Held) {
+async function append(store: Store, owner: string, { conversationId, parentId, append: messages }: Place, lease: Held) {
   let parent = parentId
   const entries = messages.map((message) => {
     const entry = { id: uuidv7(), message, parentId: parent, head: 'move' as const }
     parent = entry.id
     return entry
   })
-  if (entries.length > 0) await store.appendAll(owner, conversationId, entries, held.write())
-  else if (parentId !== null) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
+  if (entries.length > 0) await store.appendAll(owner, conversationId, entries, lease.write())
+  else if (parentId !== null) await store.setHead(owner, conversationId, { entryId: parentId }, lease.write())
 }
 
 /** The replies that the references of a prompt name, and the newest of these references. */

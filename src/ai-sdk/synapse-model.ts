@@ -150,8 +150,8 @@ type Finder = Runtime['endpoint']
 
 function withHeaders(find: Finder, headers: Record<string, string>): Finder {
   return async (model, protocol) => {
-    const found = await find(model, protocol)
-    return { ...found, endpoint: { ...found.endpoint, headers: { ...found.endpoint.headers, ...headers } } }
+    const resolved = await find(model, protocol)
+    return { ...resolved, endpoint: { ...resolved.endpoint, headers: { ...resolved.endpoint.headers, ...headers } } }
   }
 }
 

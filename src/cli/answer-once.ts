@@ -9,7 +9,7 @@ import { showing } from './show.ts'
 import { type ChatSession, openChatSession } from './chat-session.ts'
 import type { SessionFlags } from './session-flags.ts'
 import { styleFor, widthOf } from './terminal.ts'
-import { wrapped } from './wrap.ts'
+import { wrapText } from './wrap.ts'
 
 export interface OnceValues extends SessionFlags {
   /** Approve every tool call. */
@@ -31,14 +31,14 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
       tell('Nothing to resume.')
       return exitCode.ok
     }
-    if (!question && !(await allowed())) return exitCode.waiting
+    if (!question && !(await askApproval())) return exitCode.waiting
     run = question ? conversation.send(question) : conversation.resume()
     const requests: string[] = []
     for (;;) {
       requests.push(...(await (json ? printEvents(run) : print(run, values.plain))))
       const { outcome } = await run.ended
       if (outcome === 'waiting') {
-        if (!(await allowed())) return exitCode.waiting
+        if (!(await askApproval())) return exitCode.waiting
         run = conversation.resume()
         continue
       }
@@ -51,7 +51,7 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   }
 
   /** Whether no call waits for approval any more. A script that reads events is not asked: it can answer later. */
-  async function allowed(): Promise<boolean> {
+  async function askApproval(): Promise<boolean> {
     if (json && !values.yes) return (await conversation.approvals()).length === 0
     const { answerApprovals } = await import('./approvals.ts')
     return answerApprovals(session, values.yes === true)
@@ -98,5 +98,5 @@ async function printCost(session: ChatSession, requests: readonly string[]): Pro
 }
 
 function tell(line: string): void {
-  printError(`${styleFor(process.stderr, process.env).dim(wrapped(line, widthOf(process.stderr)))}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(wrapText(line, widthOf(process.stderr)))}\n`)
 }

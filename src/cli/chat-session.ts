@@ -109,8 +109,8 @@ async function storedConversation(
   if (!values.continue) return undefined
   // An agent without a conversation takes over the last one.
   const ofAgent = await local.last(({ settings }) => agent === undefined || settings['agent'] === agent)
-  const found = ofAgent ?? (await local.last(() => true))
-  if (found) return found
+  const conversation = ofAgent ?? (await local.last(() => true))
+  if (conversation) return conversation
   throw badInput('There is no conversation to continue yet. Leave out -c to start one.')
 }
 
@@ -162,12 +162,16 @@ async function hostOfFolder({
   if (config?.origin !== 'folder') return undefined
   const { route, fallback = [] } = settings
   const routed = typeof route === 'object' ? [route.tools, route.answer] : []
-  const models = [settings.model, ...routed, ...fallback.map((one) => (typeof one === 'string' ? one : one.model))]
-  const known = { rows, env: process.env, keys: readStoredKeys(), aliases: config.aliases }
+  const models = [
+    settings.model,
+    ...routed,
+    ...fallback.map((choice) => (typeof choice === 'string' ? choice : choice.model)),
+  ]
+  const lookup = { rows, env: process.env, keys: readStoredKeys(), aliases: config.aliases }
   const named = models.filter((model) => typeof model === 'string')
   // Some are named without their provider; one that cannot be found is not used either.
-  const found = await Promise.all(named.map((model) => findModel(model, known).catch(() => undefined)))
-  const providers = new Set(found.map((one) => one?.provider))
+  const refs = await Promise.all(named.map((model) => findModel(model, lookup).catch(() => undefined)))
+  const providers = new Set(refs.map((ref) => ref?.provider))
   const row = rows.find(({ id }) => providers.has(id) && config.ownIds.includes(id))
   return row?.wires[0].baseUrl
 }

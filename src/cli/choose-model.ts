@@ -66,9 +66,9 @@ async function fullModelName(model: string, rows: readonly ProviderRow[], config
   const { provider } = parseModelRef(model)
   if (rows.some((row) => row.id === provider)) return model
   const { findModel } = await import('../providers/find-model.ts')
-  const known = { env: process.env, keys: readStoredKeys(), rows, aliases: config?.aliases }
-  const found = await findModel(model, known)
-  return found.model === undefined ? found.provider : `${found.provider}/${found.model}`
+  const lookup = { env: process.env, keys: readStoredKeys(), rows, aliases: config?.aliases }
+  const ref = await findModel(model, lookup)
+  return ref.model === undefined ? ref.provider : `${ref.provider}/${ref.model}`
 }
 
 /** A server that needs no key can be used without one. */
@@ -88,8 +88,8 @@ async function noKey(rows: readonly ProviderRow[], env: Env): Promise<string> {
     return !value || setByFolder(name, value) === undefined
   }
   // A file in a folder may not choose an address, not even for detection.
-  const asked = rows.filter((row) => row.baseUrlVariables?.every(isOwn) ?? true)
-  const [found] = await findLocalServers(asked, env)
-  const localServer = found ? ` ${found.name} runs on this machine; use it with -m ${found.models[0]}.` : ''
-  return `Offline: the built-in emulator answers, not a model.${localServer} To use ${found ? 'another' : 'one'}, store a key with "${commandName} auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
+  const reachable = rows.filter((row) => row.baseUrlVariables?.every(isOwn) ?? true)
+  const [server] = await findLocalServers(reachable, env)
+  const localServer = server ? ` ${server.name} runs on this machine; use it with -m ${server.models[0]}.` : ''
+  return `Offline: the built-in emulator answers, not a model.${localServer} To use ${server ? 'another' : 'one'}, store a key with "${commandName} auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
 }

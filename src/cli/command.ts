@@ -17,11 +17,11 @@ export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted
 /** Flags and words of a command line; an unknown flag, or more than `most` words, is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(
   argv: string[],
-  most: number,
+  maxPositionals: number,
   options: O,
 ): ReturnType<typeof parseArgs<{ args: string[]; options: O; allowPositionals: true }>> {
   const parsed = parsedArgs(argv, options)
-  const tooMuch = parsed.positionals[most]
+  const tooMuch = parsed.positionals[maxPositionals]
   if (tooMuch === undefined) return parsed
   throw badInput(`Unexpected argument "${tooMuch}". See --help.`)
 }

@@ -13,9 +13,9 @@ export async function candidates(words: readonly string[]): Promise<string[]> {
   const before = words.at(-2) ?? ''
   const [first = ''] = words
   const command = words.length > 1 && Object.hasOwn(commands, first) ? first : ''
-  const found = (await ofOption(before, command, word)) ?? (await ofCommand(word, words, command))
+  const candidates = (await ofOption(before, command, word)) ?? (await ofCommand(word, words, command))
   // Shells expand what they are given, and names of files and conversations are untrusted.
-  return [...new Set(found)].filter((one) => one.startsWith(word) && /^[\w.,:@=+/-]+$/.test(one))
+  return [...new Set(candidates)].filter((candidate) => candidate.startsWith(word) && /^[\w.,:@=+/-]+$/.test(candidate))
 }
 
 /** Undefined if the previous word takes none. */
@@ -122,7 +122,7 @@ async function modelNames(word: string): Promise<string[]> {
     import('./project-config.ts'),
     import('../providers/catalogue.ts'),
   ])
-  const config = await trusted()
+  const config = await trustedConfig()
   const listed = listModels(await providerRows(config, {}), catalogue).map(
     ({ provider, model }) => `${provider}/${model}`,
   )
@@ -132,7 +132,7 @@ async function modelNames(word: string): Promise<string[]> {
 
 async function providerIds(): Promise<string[]> {
   const { providerRows } = await import('./project-config.ts')
-  return (await providerRows(await trusted(), {})).map(({ id }) => id)
+  return (await providerRows(await trustedConfig(), {})).map(({ id }) => id)
 }
 
 async function conversationIds(): Promise<string[]> {
@@ -158,7 +158,7 @@ async function agentNames(): Promise<string[]> {
     import('../agents/find.ts'),
     import('../config/load.ts'),
   ])
-  return agentFiles(((await trusted()) ?? builtInConfig()).agentsDir).map(agentName)
+  return agentFiles(((await trustedConfig()) ?? builtInConfig()).agentsDir).map(agentName)
 }
 
 async function promptNames(): Promise<string[]> {
@@ -173,8 +173,8 @@ function isPromptFlag(word: string): boolean {
 async function promptVariables(words: readonly string[]): Promise<string[]> {
   const named = words[words.findIndex(isPromptFlag) + 1]
   const { variables = [] } = (await prompts()).find(({ name }) => name === named) ?? {}
-  const given = words.slice(0, -1).map((word, i) => (words[i + 1] === '=' ? `${word}=` : word))
-  return variables.flatMap(({ name }) => (given.some((word) => word.startsWith(`${name}=`)) ? [] : [`${name}=`]))
+  const typed = words.slice(0, -1).map((word, i) => (words[i + 1] === '=' ? `${word}=` : word))
+  return variables.flatMap(({ name }) => (typed.some((word) => word.startsWith(`${name}=`)) ? [] : [`${name}=`]))
 }
 
 async function prompts(): Promise<Prompt[]> {
@@ -183,7 +183,7 @@ async function prompts(): Promise<Prompt[]> {
     import('../config/load.ts'),
     import('./trusted.ts'),
   ])
-  const config = (await trusted()) ?? builtInConfig()
+  const config = (await trustedConfig()) ?? builtInConfig()
   return listPrompts({ config, isTrusted: (file) => isTrustedPrompt(file, config) })
 }
 
@@ -191,6 +191,6 @@ async function formats(): Promise<string[]> {
   return [...(await import('../transcripts/index.ts')).formatIds]
 }
 
-async function trusted(): Promise<Config | undefined> {
+async function trustedConfig(): Promise<Config | undefined> {
   return (await import('./trusted.ts')).configIfTrusted()
 }

@@ -9,22 +9,22 @@ import { neutral } from './terminal.ts'
 /** The line for the exchanges of one run; empty if none of them was counted. */
 export async function costLine(session: ChatSession, exchangeIds: readonly string[]): Promise<string> {
   const { store, owner } = session.local
-  const found = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
-  return exchangesLine(found.filter((one) => one !== undefined))
+  const exchanges = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
+  return exchangesLine(exchanges.filter((exchange) => exchange !== undefined))
 }
 
 /** The same for given exchanges. */
 export function exchangesLine(exchanges: readonly Exchange[]): string {
-  const counted = exchanges.filter((one) => one.usage !== undefined)
+  const counted = exchanges.filter((exchange) => exchange.usage !== undefined)
   if (counted.length === 0) return ''
-  const usage = counted.reduce((sum, one) => (one.usage ? addUsage(sum, one.usage) : sum), noUsage)
-  const names = [...new Set(counted.map((one) => `${one.provider}/${one.model}`))]
+  const usage = counted.reduce((sum, exchange) => (exchange.usage ? addUsage(sum, exchange.usage) : sum), noUsage)
+  const names = [...new Set(counted.map((exchange) => `${exchange.provider}/${exchange.model}`))]
   const cost = counted.reduce<number | undefined>(
-    (sum, one) => (sum === undefined || one.cost === undefined ? undefined : sum + one.cost),
+    (sum, exchange) => (sum === undefined || exchange.cost === undefined ? undefined : sum + exchange.cost),
     0,
   )
   const ms = counted.reduce(
-    (sum, one) => sum + (Date.parse(one.endedAt ?? one.startedAt) - Date.parse(one.startedAt)),
+    (sum, exchange) => sum + (Date.parse(exchange.endedAt ?? exchange.startedAt) - Date.parse(exchange.startedAt)),
     0,
   )
   const cached = usage.cacheRead > 0 ? ` (${percent(usage.cacheRead, usage.input)} from the cache)` : ''
@@ -34,7 +34,7 @@ export function exchangesLine(exchanges: readonly Exchange[]): string {
       ...(counted.length > 1 ? [`${counted.length} requests`] : []),
       `${count(usage.input)} tokens in${cached}`,
       `${count(usage.output)} out`,
-      counted.every((one) => one.usage?.offline) ? 'offline: nothing billed' : dollars(cost),
+      counted.every((exchange) => exchange.usage?.offline) ? 'offline: nothing billed' : dollars(cost),
       seconds(ms),
     ].join(' · '),
   )

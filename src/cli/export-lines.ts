@@ -26,22 +26,24 @@ export async function* allArchives(
   counted: (conversations: number) => void,
 ): AsyncGenerator<string> {
   const all: Conversation[] = []
-  for await (const one of everyConversation(place)) all.push(one)
+  for await (const conversation of everyConversation(place)) all.push(conversation)
   yield* archives(place, all, redact)
   counted(all.length)
 }
 
 async function* archives(
   { store, owner }: Place,
-  found: readonly Conversation[],
+  conversations: readonly Conversation[],
   redact: Redact,
 ): AsyncGenerator<string> {
   const progress = progressOn()
-  for (const [i, { id, title }] of found.entries()) {
+  for (const [i, { id, title }] of conversations.entries()) {
     const options = {
       ...(redact && { redact }),
-      progress: (done: number, of: number) =>
-        progress.tell(`Exporting ${title ?? id}: ${percent(i + (of === 0 ? 1 : done / of), found.length)}`),
+      progress: (done: number, total: number) =>
+        progress.tell(
+          `Exporting ${title ?? id}: ${percent(i + (total === 0 ? 1 : done / total), conversations.length)}`,
+        ),
     }
     for await (const line of archiveLines(store, owner, id, options)) yield `${line}\n`
   }
@@ -61,9 +63,9 @@ async function* onePiece(
   )
   const withMedia = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
   const entries = redact ? (redact(JSON.parse(JSON.stringify(withMedia)) as Json) as Json & Entry[]) : withMedia
-  const shown = redact ? (redact({ id: about.id, title: about.title }) as { id: string; title?: string }) : about
-  if (format === 'markdown') yield (await import('../transfer/markdown.ts')).toMarkdown(shown, entries)
-  else if (format === 'html') yield (await import('../transfer/html.ts')).toHtml(shown, entries)
+  const header = redact ? (redact({ id: about.id, title: about.title }) as { id: string; title?: string }) : about
+  if (format === 'markdown') yield (await import('../transfer/markdown.ts')).toMarkdown(header, entries)
+  else if (format === 'html') yield (await import('../transfer/html.ts')).toHtml(header, entries)
   else {
     const json = writeTranscript(
       entries.map((entry) => entry.message),

@@ -24,8 +24,8 @@ export function dollars(sum: number | undefined): string {
   return `$${sum.toFixed(digits)}`
 }
 
-export function percent(part: number, whole: number): string {
-  return whole > 0 ? `${Math.round((100 * part) / whole)} %` : ''
+export function percent(part: number, total: number): string {
+  return total > 0 ? `${Math.round((100 * part) / total)} %` : ''
 }
 
 export function seconds(ms: number): string {

@@ -45,7 +45,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
     history: history.lines,
     historySize: 1000,
     removeHistoryDuplicates: true,
-    completer: (line: string, done: Completed) => void completed(complete(line), line, done),
+    completer: (line: string, callback: Completed) => void answerCompletion(complete(line), line, callback),
   })
   const editor = lineEditor(reader, resizesBefore)
   const past = pastLines(reader, history)
@@ -153,7 +153,7 @@ function lineEditor(
 ): { start(): void; pause(closed: boolean): void } {
   const { stdin, stdout } = process
   // Its own redrawing after a resize would erase the line of the streaming answer.
-  const redraws = stdout.listeners('resize').filter((one) => !resizesBefore.includes(one)) as (() => void)[]
+  const redraws = stdout.listeners('resize').filter((listener) => !resizesBefore.includes(listener)) as (() => void)[]
   // The terminal has wrapped the line again: the editor moves up by its current number of rows, not by the former one.
   const beforeRedraw = (): void => void Object.assign(reader, { prevRows: reader.getCursorPos().rows })
   return {
@@ -183,12 +183,12 @@ function pastLines(reader: Interface, history: LineHistory) {
   reader.on('history', (all: string[]) => (past = all))
   return {
     startOver: () => void (parts = 0),
-    remember(shown: string, text: string | undefined): void {
+    remember(line: string, text: string | undefined): void {
       const isPart = text === undefined || parts > 0
-      if (isPart && past[0] === shown) past.shift()
+      if (isPart && past[0] === line) past.shift()
       parts++
       if (text === undefined) return
-      const entry = isPart ? text.replaceAll('\n', lineMark) : shown
+      const entry = isPart ? text.replaceAll('\n', lineMark) : line
       if (isPart && entry.trim() !== '') past.unshift(entry)
       history.add(entry)
       parts = 0
@@ -196,19 +196,23 @@ function pastLines(reader: Interface, history: LineHistory) {
   }
 }
 
-async function completed(found: Promise<CompleterResult>, line: string, done: Completed): Promise<void> {
+async function answerCompletion(
+  candidates: Promise<CompleterResult>,
+  line: string,
+  callback: Completed,
+): Promise<void> {
   let result: CompleterResult = [[], line]
   try {
-    result = await found
+    result = await candidates
   } catch {
     // a key that finds nothing does nothing
   }
-  done(null, result)
+  callback(null, result)
 }
 
 // The input history, in a separate file next to the conversations, readable for its owner only.
 
-const most = 1000
+const maxLines = 1000
 
 interface LineHistory {
   /** Newest first, as readline expects. */
@@ -218,10 +222,11 @@ interface LineHistory {
 
 /** If the file cannot be read or written, only the history is lost, not the chat. */
 export function openLineHistory(file: string): LineHistory {
-  const known = read(file)
-  if (known.length > 2 * most) quietly(() => writeFileSync(file, known.slice(-most).join('\n') + '\n', { mode: 0o600 }))
+  const lines = read(file)
+  if (lines.length > 2 * maxLines)
+    quietly(() => writeFileSync(file, lines.slice(-maxLines).join('\n') + '\n', { mode: 0o600 }))
   return {
-    lines: known.slice(-most).toReversed(),
+    lines: lines.slice(-maxLines).toReversed(),
     add(line) {
       if (line.trim() === '') return
       quietly(() => {

@@ -31,7 +31,7 @@ export async function openLocalStore(values: { db?: string | undefined }): Promi
     store,
     owner,
     find: (id) => find(store, id),
-    last: (wanted) => last(store, wanted),
+    last: (matches) => findLast(store, matches),
     close: () => store.close(),
   }
 }
@@ -75,11 +75,12 @@ async function find(store: Store, id: string): Promise<Stored> {
   if (exact) return exact
   if (isRowNumber(id)) return rowOf(store, Number(id))
   if (id === 'last') return lastOrThrow(store)
-  const found: Stored[] = []
-  for await (const one of everyConversation({ store, owner })) if (one.id.startsWith(id)) found.push(one)
-  const [only, ...others] = found
+  const matches: Stored[] = []
+  for await (const conversation of everyConversation({ store, owner }))
+    if (conversation.id.startsWith(id)) matches.push(conversation)
+  const [only, ...others] = matches
   if (!only) throw badInput(`There is no conversation ${id}. "synapse log" lists them.`)
-  if (others.length > 0) throw badInput(`${found.length} conversations begin with ${id}. Use a longer prefix.`)
+  if (others.length > 0) throw badInput(`${matches.length} conversations begin with ${id}. Use a longer prefix.`)
   return only
 }
 
@@ -90,18 +91,19 @@ export function isRowNumber(text: string): boolean {
 
 async function rowOf(store: Store, number: number): Promise<Stored> {
   let row = 0
-  for await (const one of listedConversations(store)) if (++row === number) return one
+  for await (const conversation of listedConversations(store)) if (++row === number) return conversation
   throw badInput(`No row ${number}: there are only ${row} conversations. "synapse log" lists them.`)
 }
 
 async function lastOrThrow(store: Store): Promise<Stored> {
-  const found = await last(store)
-  if (!found) throw badInput('There are no conversations yet.')
-  return found
+  const conversation = await findLast(store)
+  if (!conversation) throw badInput('There are no conversations yet.')
+  return conversation
 }
 
-async function last(store: Store, wanted: (one: Stored) => boolean = () => true): Promise<Stored | undefined> {
-  for await (const one of listedConversations(store)) if (one.entries > 0 && wanted(one)) return one
+async function findLast(store: Store, matches: (one: Stored) => boolean = () => true): Promise<Stored | undefined> {
+  for await (const conversation of listedConversations(store))
+    if (conversation.entries > 0 && matches(conversation)) return conversation
   return undefined
 }
 

@@ -194,7 +194,7 @@ export async function main(argv: string[]): Promise<void> {
   process.on('uncaughtException', warnUnhandled)
   const code = await run(argv, named)
   process.exitCode = exitedWith ?? code
-  await Promise.all([process.stdout, process.stderr].map(written))
+  await Promise.all([process.stdout, process.stderr].map(flush))
   // Handles and timers that a tool has left open do not delay the exit.
   setTimeout(() => process.exit(), 1000).unref()
 }
@@ -205,7 +205,7 @@ function warnUnhandled(error: unknown): void {
   printError(`synapse: Warning: an error in the background was not handled, for example in a tool: ${message}\n`)
 }
 
-function written(stream: NodeJS.WriteStream): Promise<void> {
+function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()))
 }
 
@@ -226,7 +226,7 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
         ? say(command.usage)
         : await command.run(rest)
     }
-    const suggestion = mistyped(first) ?? (argv.length === 1 ? await subCommandOf(first) : undefined)
+    const suggestion = suggestionFor(first) ?? (argv.length === 1 ? await subCommandOf(first) : undefined)
     if (suggestion !== undefined) {
       const ask = `To ask a model, quote the whole question, or write: synapse -- ${first}`
       throw badInput(`Unknown command "${first}". Did you mean ${suggestion}? ${ask}`)
@@ -244,22 +244,22 @@ async function helpFor(name: string | undefined): Promise<string> {
   if (name === undefined) return help.trimEnd()
   const command = commandNamed(name)
   if (command) return (await command.load()).usage
-  const suggestion = mistyped(name)
+  const suggestion = suggestionFor(name)
   throw badInput(
     `Unknown command "${name}". ${suggestion ? `Did you mean ${suggestion}?` : '"synapse --help" lists them.'}`,
   )
 }
 
 /** A command with a similar name. A question costs money, so a typo must not become one. */
-function mistyped(first: string | undefined): string | undefined {
+function suggestionFor(first: string | undefined): string | undefined {
   if (first === undefined || !/^[a-z-]{3,}$/i.test(first)) return undefined
   const word = first.toLowerCase()
   let nearest: { name: string; distance: number } | undefined
   for (const name of Object.keys(commands)) {
     const distance = editDistance(word, name)
     // "what" is not a typo of "chat": short words with another beginning are different words.
-    const most = word[0] === name[0] ? Math.min(2, Math.floor(word.length / 2)) : word.length < 5 ? 0 : 1
-    if (distance <= most && (!nearest || distance < nearest.distance)) nearest = { name, distance }
+    const limit = word[0] === name[0] ? Math.min(2, Math.floor(word.length / 2)) : word.length < 5 ? 0 : 1
+    if (distance <= limit && (!nearest || distance < nearest.distance)) nearest = { name, distance }
   }
   return nearest?.name
 }
@@ -268,8 +268,8 @@ function mistyped(first: string | undefined): string | undefined {
 async function subCommandOf(word: string | undefined): Promise<string | undefined> {
   if (word === undefined || !/^[a-z]+$/.test(word)) return undefined
   const { subCommands } = await import('./complete.ts')
-  const found = Object.entries(subCommands).filter(([, words]) => words.includes(word))
-  return found.length === 0 ? undefined : found.map(([command]) => `${command} ${word}`).join(' or ')
+  const matches = Object.entries(subCommands).filter(([, words]) => words.includes(word))
+  return matches.length === 0 ? undefined : matches.map(([command]) => `${command} ${word}`).join(' or ')
 }
 
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }

@@ -73,20 +73,20 @@ export function markdownWriter(options: {
   }
 
   function endLine(): void {
-    const whole = line
-    const [, mark] = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(whole) ?? []
-    if (fence) endFenced(whole, mark)
+    const fullLine = line
+    const [, mark] = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(fullLine) ?? []
+    if (fence) endFenced(fullLine, mark)
     else if (mark !== undefined && printed === undefined) {
       flushTable()
-      fence = { mark, language: /^\s*(?:`{3,}|~{3,})\s*([\w+#.-]*)/.exec(whole)?.[1] ?? '' }
-    } else if (printed === undefined && /^\s*\|/.test(whole)) table.push(whole)
+      fence = { mark, language: /^\s*(?:`{3,}|~{3,})\s*([\w+#.-]*)/.exec(fullLine)?.[1] ?? '' }
+    } else if (printed === undefined && /^\s*\|/.test(fullLine)) table.push(fullLine)
     else {
       flushTable()
-      if (printed === undefined && /^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(whole)) {
+      if (printed === undefined && /^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(fullLine)) {
         write(`${style.dim('─'.repeat(Math.min(40, Math.max(3, width()))))}\n`)
       } else {
-        if (printed === undefined && whole !== '') begin()
-        print(whole.slice(printed ?? 0))
+        if (printed === undefined && fullLine !== '') begin()
+        print(fullLine.slice(printed ?? 0))
         words.endLine()
       }
     }
@@ -95,23 +95,23 @@ export function markdownWriter(options: {
     paint = (text) => text
   }
 
-  function endFenced(whole: string, mark: string | undefined): void {
-    if (fence && mark?.startsWith(fence.mark) && /^\s*(`+|~+)\s*$/.test(whole)) fence = undefined
-    else write(`  ${highlighted(whole, fence?.language ?? '', style)}\n`)
+  function endFenced(fullLine: string, mark: string | undefined): void {
+    if (fence && mark?.startsWith(fence.mark) && /^\s*(`+|~+)\s*$/.test(fullLine)) fence = undefined
+    else write(`  ${highlight(fullLine, fence?.language ?? '', style)}\n`)
   }
 
   function flushTable(): void {
     if (table.length === 0) return
     const lines = tableLines(table, width(), style, plainInline) ?? table
     table = []
-    for (const one of lines) write(`${one}\n`)
+    for (const text of lines) write(`${text}\n`)
   }
 
   /** Text in which all marks have ended. */
   function print(text: string): void {
     for (const { text: piece, kind, url } of inline(text)) {
-      words.add(piece, (shown) => paint(paints[kind](shown, style)))
-      if (url !== undefined && url !== piece) words.add(` (${url})`, (shown) => style.dim(shown))
+      words.add(piece, (text) => paint(paints[kind](text, style)))
+      if (url !== undefined && url !== piece) words.add(` (${url})`, (text) => style.dim(text))
     }
   }
 }
@@ -187,7 +187,7 @@ const openMark =
 
 /** Up to where no mark is open. */
 function safeEnd(text: string): number {
-  const bare = text.replaceAll(marks, (whole) => '\0'.repeat(whole.length))
+  const bare = text.replaceAll(marks, (match) => '\0'.repeat(match.length))
   const open = openMark.exec(bare)?.index ?? bare.length
   // A word is printed when it has ended: it may still be too long for the line.
   return Math.min(open, Math.max(0, bare.search(/\S*$/)))
@@ -208,7 +208,7 @@ const dashed = /^(sql|lua|haskell|hs|ada|elm)$/i
 const uncoloured = /^(text|txt|plain|markdown|md|output)?$/i
 
 /** One line of code. */
-function highlighted(line: string, language: string, style: Style): string {
+function highlight(line: string, language: string, style: Style): string {
   if (/^(diff|patch)$/i.test(language)) {
     return line.startsWith('+') ? style.green(line) : line.startsWith('-') ? style.red(line) : line
   }
@@ -216,14 +216,14 @@ function highlighted(line: string, language: string, style: Style): string {
   const comment = hashed.test(language) ? '#' : dashed.test(language) ? '--' : '//'
   const scanner =
     /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?|\b\d[\w.]*|[A-Za-z_$][\w$]*|--|\/\/|\/\*|#|\s+|./gsu
-  let out = ''
+  let result = ''
   for (const { 0: token, index } of line.matchAll(scanner)) {
-    if (token === comment || token === '/*') return out + style.dim(line.slice(index))
-    if (/^["'`]/.test(token)) out += style.green(token)
-    else if (/^\d/.test(token)) out += style.yellow(token)
-    else out += keywords.has(token) ? style.cyan(token) : token
+    if (token === comment || token === '/*') return result + style.dim(line.slice(index))
+    if (/^["'`]/.test(token)) result += style.green(token)
+    else if (/^\d/.test(token)) result += style.yellow(token)
+    else result += keywords.has(token) ? style.cyan(token) : token
   }
-  return out
+  return result
 }
 
 // A Markdown table on a terminal: aligned columns, cells wrapped if the terminal is narrower than the table.
@@ -241,13 +241,13 @@ function tableLines(
   const [head = [], rule = [], ...rows] = lines.map(cellsOf)
   if (lines.length < 2 || rule.length === 0 || !rule.every((cell) => /^:?-+:?$/.test(cell))) return undefined
   const body = [head, ...rows].map((row) => head.map((_, i) => plainText(row[i] ?? '')))
-  const widths = fitted(
+  const widths = fitWidths(
     head.map((_, i) => Math.max(1, ...body.map((row) => columnsOf(row[i] ?? '')))),
     width - gap * (head.length - 1),
   )
   const right = rule.map((cell) => cell.endsWith(':') && !cell.startsWith(':'))
   const [titles = [], ...others] = body.map((row) => rowLines(row, widths, right))
-  const line = widths.map((one) => '─'.repeat(one)).join(' '.repeat(gap))
+  const line = widths.map((width) => '─'.repeat(width)).join(' '.repeat(gap))
   return [...titles.map(style.bold), style.dim(line), ...others.flat()]
 }
 
@@ -257,9 +257,9 @@ function cellsOf(line: string): string[] {
 }
 
 /** The widest columns shrink first. */
-function fitted(wanted: readonly number[], room: number): number[] {
-  const widths = [...wanted]
-  for (let excess = widths.reduce((sum, one) => sum + one, 0) - room; excess > 0; excess--) {
+function fitWidths(natural: readonly number[], room: number): number[] {
+  const widths = [...natural]
+  for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess--) {
     const widest = widths.indexOf(Math.max(...widths))
     if ((widths[widest] ?? 0) <= leastWidth) break
     widths[widest] = (widths[widest] ?? 0) - 1

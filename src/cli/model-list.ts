@@ -103,6 +103,6 @@ function nameIn(item: Json): string | undefined {
 function windowIn(item: Json): number | undefined {
   if (!isObject(item)) return undefined
   const fields = ['max_input_tokens', 'inputTokenLimit', 'context_length', 'context_window', 'max_context_length']
-  const found = fields.map((field) => item[field]).find((value) => typeof value === 'number')
-  return typeof found === 'number' ? found : undefined
+  const number = fields.map((field) => item[field]).find((value) => typeof value === 'number')
+  return typeof number === 'number' ? number : undefined
 }

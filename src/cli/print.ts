@@ -52,20 +52,20 @@ export interface Progress {
 export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progress {
   if (!stream.isTTY) return { tell() {}, done() {} }
   const style = styleFor(stream, process.env)
-  let shown = false
+  let isShown = false
   let last = 0
   return {
     tell(text) {
       // Faster updates cannot be read, and would slow the work down on a remote terminal.
       const now = performance.now()
-      if (shown && now - last < 80) return
+      if (isShown && now - last < 80) return
       last = now
       replaceLine(stream, style.dim(clip(neutralLine(text), widthOf(stream) - 1)))
-      shown = true
+      isShown = true
     },
     done() {
-      if (shown) replaceLine(stream, '')
-      shown = false
+      if (isShown) replaceLine(stream, '')
+      isShown = false
     },
   }
 }

@@ -8,9 +8,9 @@ import type { Options } from '../settings/options.ts'
 import type { Policy } from '../settings/policy.ts'
 import { optionFields } from '../settings/schema.ts'
 
-export function readOptions(given: readonly string[]): Options {
+export function readOptions(pairs: readonly string[]): Options {
   const options: { [key: string]: Json } = {}
-  for (const text of given) {
+  for (const text of pairs) {
     const at = text.indexOf('=')
     if (at < 1) {
       throw badInput(`-o takes key=value, not "${text}"; the keys are ${optionNames().join(', ')} and body.KEY.`)

@@ -56,8 +56,8 @@ export interface SessionFlags {
 }
 
 /** The folder that `--folder` names. */
-export function folderOf(given: string): string {
-  const path = resolve(given)
+export function folderOf(text: string): string {
+  const path = resolve(text)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
-  throw badInput(`--folder takes a folder, but ${given} is not one.`)
+  throw badInput(`--folder takes a folder, but ${text} is not one.`)
 }

@@ -9,7 +9,7 @@ import type { SlashContext, SlashCommand, SlashCommands } from './slash/context.
 import { logCommands } from './slash/log-commands.ts'
 import { modelCommands } from './slash/model-commands.ts'
 import { neutral } from './terminal.ts'
-import { wrapped } from './wrap.ts'
+import { wrapText } from './wrap.ts'
 
 const commands: SlashCommands = {
   ...modelCommands,
@@ -38,7 +38,7 @@ export async function runSlash(line: string, context: SlashContext): Promise<'qu
 export function slashHelp(width: number): string {
   const all = Object.entries(commands).map(([name, { takes, about }]) => ({ head: `/${name} ${takes ?? ''}`, about }))
   const widest = Math.max(...all.map(({ head }) => head.length))
-  return all.map(({ head, about }) => wrapped(about, width, `  ${head.padEnd(widest)}  `)).join('\n')
+  return all.map(({ head, about }) => wrapText(about, width, `  ${head.padEnd(widest)}  `)).join('\n')
 }
 
 /** Completion: names of commands, and what may follow them. */
@@ -46,8 +46,8 @@ export async function completeSlash(line: string, context: SlashContext): Promis
   if (!line.startsWith('/')) return [[], line]
   const [, name = '', blank = '', rest = ''] = /^\/(\S*)(\s*)(.*)$/.exec(line) ?? []
   if (blank === '') {
-    const names = Object.keys(commands).filter((one) => one.startsWith(name))
-    return [names.map((one) => `/${one}${commands[one]?.takes ? ' ' : ''}`), line]
+    const names = Object.keys(commands).filter((command) => command.startsWith(name))
+    return [names.map((command) => `/${command}${commands[command]?.takes ? ' ' : ''}`), line]
   }
   const choices = (await commandNamed(name)?.complete?.(context)) ?? []
   // The line editor prints them unchanged, so a name with control characters is not offered.

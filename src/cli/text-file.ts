@@ -10,19 +10,19 @@ export const mostOfTranscript = 400 * 1024 * 1024
 /** What goes along with a question: more than any model reads. */
 export const mostOfQuestion = 64 * 1024 * 1024
 
-export function contentOf(file: string, most: number): string {
+export function contentOf(file: string, maxBytes: number): string {
   // Some editors write a byte order mark first, which is not part of the text.
-  return bytesOf(file === '-' ? 0 : file, most)
+  return bytesOf(file === '-' ? 0 : file, maxBytes)
     .toString('utf8')
     .replace(/^\uFEFF/, '')
 }
 
-export function bytesOf(file: string | 0, most: number): Buffer {
+export function bytesOf(file: string | 0, maxBytes: number): Buffer {
   const name = file === 0 ? 'The piped input' : file
   let opened: number | undefined
   try {
     opened = file === 0 ? 0 : openSync(file, 'r')
-    return readUpTo(opened, most, name)
+    return readUpTo(opened, maxBytes, name)
   } catch (error) {
     if (error instanceof SynapseError) throw error
     const code = error instanceof Error && 'code' in error ? error.code : ''
@@ -34,21 +34,21 @@ export function bytesOf(file: string | 0, most: number): Buffer {
   }
 }
 
-function readUpTo(opened: number, most: number, name: string): Buffer {
-  if (fstatSync(opened).size > most) throw tooLarge(name, most)
+function readUpTo(opened: number, maxBytes: number, name: string): Buffer {
+  if (fstatSync(opened).size > maxBytes) throw tooLarge(name, maxBytes)
   const chunks: Buffer[] = []
   const buffer = Buffer.allocUnsafe(1024 * 1024)
   for (let size = 0; ;) {
     const read = readSync(opened, buffer)
     if (read === 0) return Buffer.concat(chunks)
     size += read
-    if (size > most) throw tooLarge(name, most)
+    if (size > maxBytes) throw tooLarge(name, maxBytes)
     chunks.push(Buffer.from(buffer.subarray(0, read)))
   }
 }
 
-function tooLarge(name: string, most: number): SynapseError {
-  return badInput(`${name} is larger than ${most / 1024 / 1024} MB.`)
+function tooLarge(name: string, maxBytes: number): SynapseError {
+  return badInput(`${name} is larger than ${maxBytes / 1024 / 1024} MB.`)
 }
 
 // Piped input: part of the question.

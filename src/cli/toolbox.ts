@@ -34,8 +34,8 @@ export async function toolboxes(
 ): Promise<{ open: () => Toolbox; folders: readonly string[] }> {
   const { rows, offline, forOthers = false } = setup
   const config = await usable(values['no-config'] ? undefined : (setup.config ?? builtInConfig()))
-  const given = values.folder === undefined && forOthers ? [] : [values.folder ?? '.'].flat()
-  const [folder, ...others] = given.map(folderOf)
+  const folders = values.folder === undefined && forOthers ? [] : [values.folder ?? '.'].flat()
+  const [folder, ...others] = folders.map(folderOf)
   const home = config?.file ?? 'none'
   const open = () =>
     openToolbox({

@@ -7,7 +7,7 @@ import type { Prompt } from '../agents/fill-prompt.ts'
 import { agentEffects, configFiles, involvedFiles, serverFiles } from '../agents/involved-files.ts'
 import { findPrompt, listPrompts, projectPrompts, promptName } from '../agents/prompts.ts'
 import { agentsWith, readAgent } from '../agents/read.ts'
-import { configEffects, type Effects, joined } from '../config/effects.ts'
+import { configEffects, type Effects, joinEffects } from '../config/effects.ts'
 import { findConfigFile } from '../config/find-file.ts'
 import { builtInConfig, type Config, loadConfig, shownPath } from '../config/load.ts'
 import {
@@ -50,12 +50,12 @@ export async function trustedConfig(values: ConfigValues, folder: string = proce
 
 /** The configuration for completion, which cannot ask: a folder's configuration is used only if it is already trusted. */
 export function configIfTrusted(): Config | undefined {
-  const found = findConfigFile()
-  if (!found) return undefined
-  if (found.origin !== 'folder') return loadConfig()
-  if (changesSinceTrust(dirname(found.path), [found.path])?.length !== 0) return undefined
+  const file = findConfigFile()
+  if (!file) return undefined
+  if (file.origin !== 'folder') return loadConfig()
+  if (changesSinceTrust(dirname(file.path), [file.path])?.length !== 0) return undefined
   const config = loadConfig()
-  return changesSinceTrust(dirname(found.path), configFiles(config))?.length === 0 ? config : undefined
+  return changesSinceTrust(dirname(file.path), configFiles(config))?.length === 0 ? config : undefined
 }
 
 /** An agent, before any of its code is loaded. */
@@ -91,8 +91,8 @@ export function agentTrustProblem(place: AgentPlace): string | undefined {
  */
 export async function trustedPrompt(name: string, config: Config | undefined): Promise<Prompt> {
   const places = { config, isTrusted: (file: string) => config !== undefined && isTrustedPrompt(file, config) }
-  const isKnown = listPrompts(places).some((one) => one.name === name)
-  const file = config && projectPrompts(config).find((one) => promptName(one) === name)
+  const isKnown = listPrompts(places).some((prompt) => prompt.name === name)
+  const file = config && projectPrompts(config).find((path) => promptName(path) === name)
   if (config && file !== undefined && !isKnown) await requireTrust(promptTrustRequest(file, config))
   return findPrompt(name, places)
 }
@@ -127,7 +127,7 @@ export function agentTrustRequest({ file, config, folder }: AgentPlace): TrustRe
   return {
     folder,
     files: involvedFiles(agent, config),
-    effects: joined([...agents.map(agentEffects), serverEffects([...new Set(servers)], config)]),
+    effects: joinEffects([...agents.map(agentEffects), serverEffects([...new Set(servers)], config)]),
   }
 }
 
@@ -210,9 +210,9 @@ function showFirstUse(path: string, effects: Effects): void {
 }
 
 function serverEffects(names: readonly string[], config: Config): Effects {
-  const wanted = Object.entries(config.mcpServers).filter(([name]) => names.includes(name))
+  const servers = Object.entries(config.mcpServers).filter(([name]) => names.includes(name))
   const { model: _, policy: __, ...rest } = config
-  return configEffects({ ...rest, ownIds: [], mcpServers: Object.fromEntries(wanted) })
+  return configEffects({ ...rest, ownIds: [], mcpServers: Object.fromEntries(servers) })
 }
 
 // A text diff, for a person who has to decide about the change.

@@ -31,7 +31,7 @@ export function addUp(rows: readonly UsageRow[], by: Grouping, saved: readonly S
 export function usageTable(rows: readonly Spent[], head: string, width: number, style: Style): string[] {
   const saved = rows.reduce((total, row) => total + row.saved, 0)
   const all = rows.length > 1 ? [...rows, { ...sum(totalKey, rows), saved }] : rows
-  const most = Math.max(...rows.map(weightOf))
+  const heaviest = Math.max(...rows.map(weightOf))
   // Only if there is room: a chart must not push a number off the screen.
   const room = Math.min(24, (Number.isFinite(width) ? width : 100) - 78 - (saved === 0 ? 0 : 10))
   const cells = all.map((row) => [
@@ -42,7 +42,7 @@ export function usageTable(rows: readonly Spent[], head: string, width: number, 
     count(row.output),
     money(row),
     ...(saved === 0 ? [] : [row.saved < 0 ? `-${dollars(-row.saved)}` : dollars(row.saved)]),
-    row.key === totalKey ? '' : bar(weightOf(row) / most, room),
+    row.key === totalKey ? '' : bar(weightOf(row) / heaviest, room),
   ])
   const columns = [
     { head, grows: true },
@@ -73,11 +73,11 @@ export interface Saved {
 
 export function savedLine(rows: readonly Numbers[], { saved, recalls }: Saved): string | undefined {
   const { cost } = sum('', rows)
-  const asked = recalls === 0 ? '' : ` The model recalled ${count(recalls)} of the parts that were left out.`
+  const recalled = recalls === 0 ? '' : ` The model recalled ${count(recalls)} of the parts that were left out.`
   if (saved > 0) {
-    return `Folding saved about ${dollars(saved)} (${dollars(cost)} instead of ${dollars(cost + saved)}).${asked}`
+    return `Folding saved about ${dollars(saved)} (${dollars(cost)} instead of ${dollars(cost + saved)}).${recalled}`
   }
-  return saved < 0 || recalls > 0 ? `Folding has saved nothing so far.${asked}` : undefined
+  return saved < 0 || recalls > 0 ? `Folding has saved nothing so far.${recalled}` : undefined
 }
 
 const totalKey = 'total'

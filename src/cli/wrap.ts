@@ -63,23 +63,23 @@ export function wrapper(width: () => number, write: (text: string) => void): Wra
 
   function put(blankAfter: boolean): void {
     const columns = word.reduce((sum, { text }) => sum + columnsOf(text), 0)
-    const most = Math.max(20, width())
-    if (column > columnsOf(indent) && column + (blank ? 1 : 0) + columns > most) breakLine()
+    const columnLimit = Math.max(20, width())
+    if (column > columnsOf(indent) && column + (blank ? 1 : 0) + columns > columnLimit) breakLine()
     else if (blank && column > 0) {
       write(' ')
       column++
     }
-    for (const { text, paint } of word) putPiece(text, paint, most)
+    for (const { text, paint } of word) putPiece(text, paint, columnLimit)
     word = []
     blank = blankAfter
   }
 
-  function putPiece(text: string, paint: Piece['paint'], most: number): void {
+  function putPiece(text: string, paint: Piece['paint'], columnLimit: number): void {
     let rest = text
-    while (column + columnsOf(rest) > most && columnsOf(indent) < most) {
+    while (column + columnsOf(rest) > columnLimit && columnsOf(indent) < columnLimit) {
       let cut = ''
       for (const character of rest) {
-        if (column + columnsOf(cut + character) > most) break
+        if (column + columnsOf(cut + character) > columnLimit) break
         cut += character
       }
       if (cut !== '') write(paint(cut))
@@ -110,16 +110,16 @@ export function wrapper(width: () => number, write: (text: string) => void): Wra
 }
 
 /** A text in lines of this width; `head` begins the first line, and the others are indented by as much. */
-export function wrapped(text: string, width: number, head = ''): string {
-  let out = ''
+export function wrapText(text: string, width: number, head = ''): string {
+  let result = ''
   const words = wrapper(
     () => width,
-    (piece) => (out += piece),
+    (piece) => (result += piece),
   )
   words.begin(head, ' '.repeat(columnsOf(head)))
   words.add(text)
   words.flush()
-  return out
+  return result
 }
 
 function plain(text: string): string {

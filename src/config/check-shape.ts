@@ -32,13 +32,13 @@ interface Secret {
 }
 
 function secretsIn(value: unknown): Secret[] {
-  const found: Secret[] = []
+  const secrets: Secret[] = []
   visit(value, [])
-  return found
+  return secrets
 
   function visit(node: unknown, path: Path): void {
     if (typeof node === 'string') {
-      if (isSecret(node, path)) found.push({ path, says: sentence(value, path) })
+      if (isSecret(node, path)) secrets.push({ path, says: sentence(value, path) })
     } else if (Array.isArray(node)) {
       for (const [index, item] of node.entries()) visit(item, [...path, index])
     } else if (isObject(node)) {

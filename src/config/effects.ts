@@ -41,10 +41,10 @@ export function configEffects(config: Config): Effects {
       ? [`takes agents from ${relative(dirname(config.file), config.agentsDir) || '.'}`]
       : []),
   ]
-  return joined([{ lines: settings, variables: [] }, ...providers, ...servers])
+  return joinEffects([{ lines: settings, variables: [] }, ...providers, ...servers])
 }
 
-export function joined(all: readonly Effects[]): Effects {
+export function joinEffects(all: readonly Effects[]): Effects {
   return {
     lines: [...new Set(all.flatMap(({ lines }) => lines))],
     variables: all.flatMap(({ variables }) => variables),
@@ -64,7 +64,7 @@ function providerEffects(row: ProviderRow): Effects {
     name,
     reader,
     goesTo: `the address of ${row.id}`,
-    own: isOwnVariable(row.id, name) || builtIn.some((one) => one.baseUrlVariables?.includes(name)),
+    own: isOwnVariable(row.id, name) || builtIn.some((candidate) => candidate.baseUrlVariables?.includes(name)),
   }))
   const variables = [...keys, ...addresses]
   const modules = modulesOfRow(row).map((path) => `imports ${path} into this process (${reader})`)
@@ -87,7 +87,7 @@ function variableLine({ name, reader, goesTo }: VariableUse): string {
 
 /** A built-in provider's key that stays with that provider. */
 function sendsToOwner(row: ProviderRow, name: string): boolean {
-  const owner = builtIn.find((one) => one.keyVariables.includes(name))
+  const owner = builtIn.find((candidate) => candidate.keyVariables.includes(name))
   const homes = new Set(owner?.wires.map((wire) => wire.baseUrl))
   return owner !== undefined && row.wires.every((wire) => homes.has(wire.baseUrl))
 }

@@ -31,8 +31,8 @@ const mostBytes = 1024 * 1024
 /** The file, in the folder or above it, that sets the variable to its value; undefined: none does. */
 export function setByFolder(variable: string, value: string, cwd: string = process.cwd()): string | undefined {
   for (let folder = resolve(cwd); ;) {
-    const found = names.map((name) => join(folder, name)).find((path) => sets(path, variable, value))
-    if (found !== undefined) return found
+    const file = names.map((name) => join(folder, name)).find((path) => sets(path, variable, value))
+    if (file !== undefined) return file
     const above = dirname(folder)
     if (above === folder) return undefined
     folder = above

@@ -51,12 +51,12 @@ export function builtInConfig(cwd: string = process.cwd()): Config {
 }
 
 /** One file; throws all its problems. */
-function readConfig(found: FoundFile): Config {
-  const shown = shownPath(found.path)
-  const file = readYamlFile(found.path, shown)
+function readConfig(location: FoundFile): Config {
+  const shown = shownPath(location.path)
+  const file = readYamlFile(location.path, shown)
   const entry = checkShape(file, shown, configSchema)
   const problems: Problem[] = []
-  const home = dirname(found.path)
+  const home = dirname(location.path)
   const rows = mergeRows(
     builtIn,
     (entry.providers ?? []).map((one) => withModulesFrom(home, one)),
@@ -64,13 +64,13 @@ function readConfig(found: FoundFile): Config {
       problems.push(file.problem(['providers', index, ...path], says))
     },
   )
-  if (found.origin === 'folder') problems.push(...guardedKeys(file, entry, rows))
+  if (location.origin === 'folder') problems.push(...guardedKeys(file, entry, rows))
   problems.push(...unknownModel(file, entry, rows))
   if (problems.length > 0) throw problemsIn(shown, problems)
   const servers = Object.entries(entry.mcpServers ?? {}).map(([name, server]) => [name, { ...server, home }] as const)
   return {
-    file: found.path,
-    origin: found.origin,
+    file: location.path,
+    origin: location.origin,
     rows,
     ownIds: (entry.providers ?? []).map(({ id }) => id),
     ...(entry.model !== undefined && { model: entry.model.trim() }),
@@ -85,9 +85,9 @@ function readConfig(found: FoundFile): Config {
 
 /** Paths of modules are relative to the folder of the file. */
 function withModulesFrom(home: string, entry: ProviderEntry): ProviderEntry {
-  const found = <E extends { module?: string }>(one: E): E =>
-    one.module === undefined ? one : { ...one, module: resolve(home, one.module) }
-  return { ...found(entry), ...(entry.wires && { wires: entry.wires.map(found) }) }
+  const withModulePath = <E extends { module?: string }>(item: E): E =>
+    item.module === undefined ? item : { ...item, module: resolve(home, item.module) }
+  return { ...withModulePath(entry), ...(entry.wires && { wires: entry.wires.map(withModulePath) }) }
 }
 
 /** Paths as a user at this terminal would write them. */
@@ -133,13 +133,13 @@ export function modelNameProblem(
 /** One problem for each key that would be sent to a host other than its provider's. */
 function guardedKeys(file: YamlFile, entry: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
   const providers = (entry.providers ?? []).flatMap((provider, index) => {
-    const row = rows.find((one) => one.id === provider.id)
+    const row = rows.find((candidate) => candidate.id === provider.id)
     if (!row) return []
     return row.keyVariables.flatMap((name) => {
       const homes = homesOf(name)
       if (!homes) return []
       const stray = row.wires.find((wire) => !homes.hosts.has(hostOf(wire.baseUrl)))
-      const variable = row.baseUrlVariables?.find((one) => !homes.variables.has(one.toUpperCase()))
+      const variable = row.baseUrlVariables?.find((name) => !homes.variables.has(name.toUpperCase()))
       if (stray) {
         const path = ['providers', index, provider.wires ? 'wires' : 'baseUrl']
         return [file.problem(path, sentence(name, hostOf(stray.baseUrl) ?? stray.baseUrl))]
@@ -167,7 +167,9 @@ function sentence(variable: string, where: string): string {
 
 /** The host that a built-in provider's key belongs to; undefined: it is not such a key. */
 function homesOf(name: string): { hosts: Set<string | undefined>; variables: Set<string> } | undefined {
-  const owners = builtIn.filter((row) => row.keyVariables.some((one) => one.toUpperCase() === name.toUpperCase()))
+  const owners = builtIn.filter((row) =>
+    row.keyVariables.some((variable) => variable.toUpperCase() === name.toUpperCase()),
+  )
   if (owners.length === 0) return undefined
   return {
     hosts: new Set(owners.flatMap((row) => row.wires.map((wire) => hostOf(wire.baseUrl)))),

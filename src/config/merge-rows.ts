@@ -148,9 +148,9 @@ function stateOf(given: StateEntry): StateStrategy {
 }
 
 /** An address without a path gets the path of the built-in one, as in the environment. */
-function addressOf(given: string | undefined, like: ProviderWire | undefined): string | undefined {
-  if (given === undefined) return like?.baseUrl
-  const url = new URL(given)
+function addressOf(address: string | undefined, like: ProviderWire | undefined): string | undefined {
+  if (address === undefined) return like?.baseUrl
+  const url = new URL(address)
   if (url.pathname === '/' && like) url.pathname = URL.parse(like.baseUrl)?.pathname ?? like.baseUrl
   return url.href.replace(/\/+$/, '')
 }

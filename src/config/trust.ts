@@ -50,10 +50,10 @@ export function changesSinceTrust(
   const record = ownValue(readState(env).folders, keyOf(folder))
   if (!record) return undefined
   return files.flatMap((path): FileChange[] => {
-    const known = ownValue(record.files, path)
-    if (!known) return [{ path, kind: 'new' }]
-    if (known.sha256 === hashOfFile(path)) return []
-    return [{ path, kind: 'changed', ...(known.text !== undefined && { before: known.text }) }]
+    const trusted = ownValue(record.files, path)
+    if (!trusted) return [{ path, kind: 'new' }]
+    if (trusted.sha256 === hashOfFile(path)) return []
+    return [{ path, kind: 'changed', ...(trusted.text !== undefined && { before: trusted.text }) }]
   })
 }
 
@@ -78,8 +78,8 @@ export function trustFiles(
 /** Whether a file has its trusted content, in any folder. */
 export function isTrustedFile(path: string, env: Env = process.env): boolean {
   const records = Object.values(readState(env).folders)
-  const known = records.flatMap(({ files }) => ownValue(files, path)?.sha256 ?? [])
-  return known.length > 0 && known.includes(hashOfFile(path))
+  const digests = records.flatMap(({ files }) => ownValue(files, path)?.sha256 ?? [])
+  return digests.length > 0 && digests.includes(hashOfFile(path))
 }
 
 /** The variables that were confirmed for a folder. */
@@ -94,7 +94,7 @@ export function trustedFolders(env: Env = process.env): Readonly<Record<string, 
 /** False: it was not trusted. */
 export function removeTrust(folder: string, env: Env = process.env): boolean {
   const state = readState(env)
-  const key = [keyOf(folder), folder].find((one) => Object.hasOwn(state.folders, one))
+  const key = [keyOf(folder), folder].find((candidate) => Object.hasOwn(state.folders, candidate))
   if (key === undefined) return false
   delete state.folders[key]
   writeState(state, env)

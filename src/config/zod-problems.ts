@@ -10,7 +10,7 @@ import {
   type Path,
   problemsWith,
   type SettingProblem,
-  shown,
+  textOfValue,
   unknownKey,
 } from '../settings/problems.ts'
 import { jsonSchemaOf, type Rule } from '../settings/rule.ts'
@@ -49,8 +49,8 @@ function sentenceOf(issue: Issue, value: unknown, path: Path): string {
         : `must be ${kindWords[issue.expected] ?? issue.expected}${insteadOf(valueAt(value, path))}`
     case 'invalid_value': {
       const known = issue.values.map(String).join(', ')
-      const given = valueAt(value, path)
-      return given === undefined ? 'is missing' : `unknown value ${shown(given)}; known are ${known}`
+      const actual = valueAt(value, path)
+      return actual === undefined ? 'is missing' : `unknown value ${textOfValue(actual)}; known are ${known}`
     }
     case 'too_small':
     case 'too_big': {
@@ -141,6 +141,6 @@ export function zodOf<T>(rule: Rule<T>): z.ZodType<T> {
 export function zodFields<F extends Readonly<Record<string, Rule>>>(
   fields: F,
 ): { [K in keyof F]: z.ZodExactOptional<z.ZodType<NonNullable<F[K]['fits']>>> } {
-  const made = Object.entries(fields).map(([key, rule]) => [key, z.exactOptional(zodOf(rule))])
-  return Object.fromEntries(made) as { [K in keyof F]: z.ZodExactOptional<z.ZodType<NonNullable<F[K]['fits']>>> }
+  const shape = Object.entries(fields).map(([key, rule]) => [key, z.exactOptional(zodOf(rule))])
+  return Object.fromEntries(shape) as { [K in keyof F]: z.ZodExactOptional<z.ZodType<NonNullable<F[K]['fits']>>> }
 }

@@ -50,13 +50,13 @@ export function createFold(origin: Origin): Fold {
       }
     },
     result() {
-      const whole: Part[] = []
+      const finished: Part[] = []
       for (const [index, part] of parts.entries()) {
-        if (part) whole.push(withText(part, pending[index]))
+        if (part) finished.push(withText(part, pending[index]))
       }
       const reply: Reply = {
         role: 'assistant',
-        parts: whole,
+        parts: finished,
         native: end?.native ?? [],
         origin: end?.origin ?? from,
         stop: end?.stop ?? { reason: 'interrupted' },
@@ -78,9 +78,9 @@ export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
 }
 
 /** Merges two consecutive deltas into one, up to `most` characters; undefined: they stay two events. */
-export function joinDeltas(a: ReplyEvent, b: ReplyEvent, most: number): ReplyEvent | undefined {
+export function joinDeltas(a: ReplyEvent, b: ReplyEvent, maxLength: number): ReplyEvent | undefined {
   if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
-  return a.text.length + b.text.length > most ? undefined : { ...a, text: a.text + b.text }
+  return a.text.length + b.text.length > maxLength ? undefined : { ...a, text: a.text + b.text }
 }
 
 function withText(part: Part, pieces: string[] | undefined): Part {

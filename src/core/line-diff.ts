@@ -21,7 +21,7 @@ export function lineDiff(old: readonly string[], next: readonly string[]): DiffL
   const shared = next.slice(0, start)
   if (shared.length > contextLines) lines.push({ sign: '…', text: `${shared.length - contextLines} unchanged lines` })
   for (const text of shared.slice(-contextLines)) lines.push({ sign: ' ', text })
-  lines.push(...folded(middle(removed, added)))
+  lines.push(...foldUnchanged(middle(removed, added)))
   const after = next.slice(next.length - ends)
   for (const text of after.slice(0, contextLines)) lines.push({ sign: ' ', text })
   if (after.length > contextLines) lines.push({ sign: '…', text: `${after.length - contextLines} unchanged lines` })
@@ -64,7 +64,7 @@ function middle(old: readonly string[], next: readonly string[]): DiffLine[] {
 }
 
 /** Shows only the ends of long unchanged stretches. */
-function folded(lines: readonly DiffLine[]): DiffLine[] {
+function foldUnchanged(lines: readonly DiffLine[]): DiffLine[] {
   const shown: DiffLine[] = []
   let same: DiffLine[] = []
   for (const line of lines) {

@@ -8,9 +8,9 @@ export function matchesPattern(pattern: string, name: string): boolean {
   if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false
   let at = first.length
   for (const piece of pieces.slice(1, -1)) {
-    const found = name.indexOf(piece, at)
-    if (found < 0 || found + piece.length > name.length - last.length) return false
-    at = found + piece.length
+    const index = name.indexOf(piece, at)
+    if (index < 0 || index + piece.length > name.length - last.length) return false
+    at = index + piece.length
   }
   return true
 }

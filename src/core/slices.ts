@@ -16,13 +16,13 @@ export async function inSlices<P>(
   work: (from: P, most: number) => P | undefined | Promise<P | undefined>,
   pauseMs = 0,
 ): Promise<void> {
-  let most = firstSize
+  let size = firstSize
   for (let at: P | undefined = start; ;) {
     const began = performance.now()
-    at = await work(at, most)
+    at = await work(at, size)
     if (at === undefined) return
     const took = Math.max(performance.now() - began, sliceMs / 4)
-    most = Math.max(1, Math.min(mostSize, Math.round((most * sliceMs) / took)))
+    size = Math.max(1, Math.min(mostSize, Math.round((size * sliceMs) / took)))
     await (pauseMs > 0 ? wait(pauseMs) : nextTurn())
   }
 }

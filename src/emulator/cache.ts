@@ -177,8 +177,8 @@ function readAndWrite(
   usualTtl: string,
 ): Omit<Charge, 'input'> {
   const hit = candidates.findLast((position) => isLive(entries.get(position.key), now))
-  const found = hit && entries.get(hit.key)
-  if (found) found.expires = now + found.lifetimeMs
+  const cached = hit && entries.get(hit.key)
+  if (cached) cached.expires = now + cached.lifetimeMs
   const read = hit?.tokens ?? 0
   const written: Record<string, number> = {}
   let done = read

@@ -142,8 +142,8 @@ function serverStates() {
   return {
     loaded,
     of({ protocol, service }: RoutedRequest): Promise<ServerState> {
-      const found = states.get(protocol.id)
-      if (found) return found
+      const state = states.get(protocol.id)
+      if (state) return state
       const loading = load(service)
       states.set(protocol.id, loading)
       return loading
@@ -193,9 +193,9 @@ function modelsBody(provider: string, id: string | undefined, compatible: boolea
   const form = (compatible ? undefined : forms[provider]) ?? openaiForm
   if (id === undefined) return form.list(models.map((model) => form.one(model)))
   const bare = id.replace(/^models\//, '')
-  const found = models.find((model) => model.id === bare)
-  if (!found) throw form.missing(bare)
-  return form.one(found)
+  const match = models.find((model) => model.id === bare)
+  if (!match) throw form.missing(bare)
+  return form.one(match)
 }
 
 type Model = ReturnType<typeof modelsOf>[number]

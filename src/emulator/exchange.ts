@@ -111,14 +111,14 @@ function fitWindow(
 function replyOf(situation: ResponderInput, scripted: Partial<Reply>, { service, replyId, count }: Incoming): Reply {
   const { protocol, provider, model, requested } = situation
   let calls = 0
-  const made = (scripted.parts ?? []).map((part): Part => {
+  const scriptedParts = (scripted.parts ?? []).map((part): Part => {
     if (part.type === 'reasoning' && service.hidesReasoning) return { ...part, hidden: true }
     if (part.type !== 'tool-call' || part.callId !== '') return part
     const id = callId(service, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
-  const stopped = scripted.stop ? undefined : stoppedAt(made, requested.stop ?? [])
-  const parts = stopped?.parts ?? made
+  const stopped = scripted.stop ? undefined : stoppedAt(scriptedParts, requested.stop ?? [])
+  const parts = stopped?.parts ?? scriptedParts
   const limitedParts = scripted.stop
     ? undefined
     : limitParts(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
@@ -143,21 +143,21 @@ function stoppedAt(
 ): { parts: Part[]; sequence: string } | undefined {
   for (const [index, part] of parts.entries()) {
     if (part.type !== 'text') continue
-    const found = sequences
+    const match = sequences
       .map((sequence) => ({ sequence, at: part.text.indexOf(sequence) }))
       .filter(({ at }) => at >= 0)
       .toSorted((a, b) => a.at - b.at)[0]
-    if (!found) continue
-    const text = part.text.slice(0, found.at)
+    if (!match) continue
+    const text = part.text.slice(0, match.at)
     const earlier = parts.slice(0, index)
-    return { parts: text === '' ? earlier : [...earlier, { ...part, text }], sequence: found.sequence }
+    return { parts: text === '' ? earlier : [...earlier, { ...part, text }], sequence: match.sequence }
   }
   return undefined
 }
 
 /** The parts that fit the requested length; undefined if all of them do. A call that does not fit is not made. */
-function limitParts(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
-  let remaining = most
+function limitParts(parts: readonly Part[], maxTokens: number, count: (text: string) => number): Part[] | undefined {
+  let remaining = maxTokens
   const fitting: Part[] = []
   for (const part of parts) {
     const size = sizeOf(part, count)

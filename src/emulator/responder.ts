@@ -66,14 +66,14 @@ function currentTurn(messages: readonly Message[]): Turn {
 }
 
 /** The wanted calls that were not made yet: a wire with one call at a time gets the next one each time. */
-function openCalls(wanted: readonly WantedCall[], done: readonly ToolCallPart[]): WantedCall[] {
-  const answered = [...done]
+function openCalls(wanted: readonly WantedCall[], finished: readonly ToolCallPart[]): WantedCall[] {
+  const answered = [...finished]
   return wanted.filter((want) => {
-    const made = answered.findIndex(
+    const index = answered.findIndex(
       (call) => call.name === want.name && JSON.stringify(call.input) === JSON.stringify(want.input),
     )
-    if (made >= 0) answered.splice(made, 1)
-    return made < 0
+    if (index >= 0) answered.splice(index, 1)
+    return index < 0
   })
 }
 
@@ -119,8 +119,8 @@ function resultsInWords(results: readonly ToolResultPart[]): string {
     .map((result) => {
       const text = textOf(result.output).trim()
       const media = result.output.filter((part) => part.type === 'media').length
-      const shown = [text === '' ? 'nothing' : text, media > 0 ? `(and ${media} media)` : ''].join(' ').trim()
-      return `${result.name} ${result.failed ? 'failed' : 'answered'}: ${shown}`
+      const summary = [text === '' ? 'nothing' : text, media > 0 ? `(and ${media} media)` : ''].join(' ').trim()
+      return `${result.name} ${result.failed ? 'failed' : 'answered'}: ${summary}`
     })
     .join('\n')
 }
@@ -156,8 +156,12 @@ function answerInWords(situation: ResponderInput, turn: Turn): string {
 const nameIn = /\bmy name is ([\p{L}\p{N}'-]+)/iu
 
 function countInWords(messages: readonly Message[]): string {
-  const of = (role: Message['role']) => messages.filter((message) => message.role === role).length
-  const parts = [`${of('user')} from you`, `${of('assistant')} from me`, `${of('tool')} with tool results`]
+  const countOf = (role: Message['role']) => messages.filter((message) => message.role === role).length
+  const parts = [
+    `${countOf('user')} from you`,
+    `${countOf('assistant')} from me`,
+    `${countOf('tool')} with tool results`,
+  ]
   return `This request has ${messages.length} messages: ${parts.join(', ')}.`
 }
 

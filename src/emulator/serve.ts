@@ -66,19 +66,19 @@ function codeOf(error: unknown): string {
 }
 
 async function answer(emulator: Emulator, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const gone = new AbortController()
-  response.on('close', () => gone.abort())
+  const closed = new AbortController()
+  response.on('close', () => closed.abort())
   try {
     const reply = await emulator.fetch(`http://${host}${request.url ?? '/'}`, {
       method: request.method ?? 'GET',
       headers: headersOf(request),
-      signal: gone.signal,
+      signal: closed.signal,
       ...(hasBody(request) && { body: await bodyOf(request) }),
     })
     response.writeHead(reply.status, Object.fromEntries(reply.headers))
     response.flushHeaders()
     for await (const chunk of reply.body ?? []) {
-      if (!response.write(chunk)) await once(response, 'drain', { signal: gone.signal })
+      if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal })
     }
     response.end()
   } catch {

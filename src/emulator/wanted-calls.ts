@@ -113,7 +113,7 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const able = tools.filter((tool) => numbers(tool).length >= 2)
   const tool =
     able.find((candidate) => speaksOf(candidate.name, sumWords)) ??
-    able.find((one) => speaksOf(purposeOf(one), sumWords))
+    able.find((tool) => speaksOf(purposeOf(tool), sumWords))
   if (!tool) return []
   const [first, second] = numbers(tool).map(([name]) => name)
   if (first === undefined || second === undefined) return []
@@ -217,13 +217,13 @@ function sample(schema: Json | undefined, root: JsonObject, values: Record<strin
 function sampleObject(schema: JsonObject, root: JsonObject, values: Record<string, Json>, depth: number): JsonObject {
   const properties = objectIn(schema.properties)
   const required = Array.isArray(schema.required) ? schema.required.map(String) : []
-  const out: JsonObject = {}
+  const result: JsonObject = {}
   for (const [name, property] of Object.entries(properties)) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
-    if (value !== undefined) out[name] = value
-    else if (required.includes(name)) out[name] = sample(property, root, {}, depth + 1)
+    if (value !== undefined) result[name] = value
+    else if (required.includes(name)) result[name] = sample(property, root, {}, depth + 1)
   }
-  return out
+  return result
 }
 
 function resolveReference(reference: string, root: JsonObject): Json | undefined {

@@ -109,7 +109,10 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
       // The error is in `problem`.
       await connected(state).catch(() => {})
     },
-    tools: () => state.definitions.filter(({ spec }) => !state.changed.has(spec.name)).map((one) => toolOf(state, one)),
+    tools: () =>
+      state.definitions
+        .filter(({ spec }) => !state.changed.has(spec.name))
+        .map((definition) => toolOf(state, definition)),
     digests: () => ({ ...state.known }),
     changed: () => [...state.changed.values()],
     allow(tool) {
@@ -250,7 +253,7 @@ function toolOf(state: State, definition: Definition): Tool {
 
 async function call(state: State, { theirs, spec, sha256 }: Definition, input: Json, run: ToolRun): Promise<unknown> {
   const client = await connected(state)
-  const now = state.definitions.find((one) => one.spec.name === spec.name)
+  const now = state.definitions.find((definition) => definition.spec.name === spec.name)
   if (state.changed.has(spec.name) || (now && now.sha256 !== sha256))
     throw new Error(`${state.name} has changed the definition of ${theirs} since it was allowed, so it was not run`)
   const args = isObject(input) ? { ...input } : {}

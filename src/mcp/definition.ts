@@ -115,9 +115,9 @@ export function knownAfter(
   definitions: readonly Definition[],
   changed: ReadonlyMap<string, ChangedTool>,
 ): Record<string, KnownDefinition> {
-  const gone = Object.entries(known).map(([name, one]): [string, KnownDefinition] => [
+  const gone = Object.entries(known).map(([name, definition]): [string, KnownDefinition] => [
     name,
-    { ...(typeof one === 'string' ? { sha256: one } : one), gone: true },
+    { ...(typeof definition === 'string' ? { sha256: definition } : definition), gone: true },
   ])
   const now = definitions.flatMap(({ spec: { name }, sha256, text }): [string, KnownDefinition][] => {
     if (!changed.has(name)) return [[name, { sha256, text }]]
@@ -127,12 +127,12 @@ export function knownAfter(
   return Object.fromEntries([...gone, ...now])
 }
 
-function hasEnded(known: KnownDefinition): boolean {
-  return typeof known === 'object' && known.gone === true
+function hasEnded(definition: KnownDefinition): boolean {
+  return typeof definition === 'object' && definition.gone === true
 }
 
-function digestOf(known: KnownDefinition): string {
-  return typeof known === 'string' ? known : known.sha256
+function digestOf(definition: KnownDefinition): string {
+  return typeof definition === 'string' ? definition : definition.sha256
 }
 
 function schemaOf(schema: Json): JsonObject {

@@ -51,8 +51,8 @@ export function openMcpServers(
   )
   return {
     async refresh(names = [...connections.keys()]) {
-      const wanted = names.flatMap((name) => connections.get(name) ?? [])
-      await Promise.all(wanted.map((one) => one.refresh()))
+      const chosen = names.flatMap((name) => connections.get(name) ?? [])
+      await Promise.all(chosen.map((connection) => connection.refresh()))
     },
     tools: (name) => connections.get(name)?.tools() ?? [],
     changed: (name) => connections.get(name)?.changed() ?? [],
@@ -63,11 +63,11 @@ export function openMcpServers(
     digests: () =>
       Object.fromEntries(
         [...connections.values()]
-          .map((one) => [one.name, one.digests()] as const)
-          .filter(([, own]) => Object.keys(own).length > 0),
+          .map((connection) => [connection.name, connection.digests()] as const)
+          .filter(([, digests]) => Object.keys(digests).length > 0),
       ),
     async close() {
-      await Promise.all([...connections.values()].map((one) => one.close()))
+      await Promise.all([...connections.values()].map((connection) => connection.close()))
     },
   }
 }

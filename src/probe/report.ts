@@ -99,9 +99,9 @@ function summary(rows: readonly ProbeRow[]): string[] {
   return [
     '| provider | wire | model | as expected | differs | no answer | not sent |',
     '| --- | --- | --- | --- | --- | --- | --- |',
-    ...[...groups].map(([name, of]) => {
+    ...[...groups].map(([name, rowsOfGroup]) => {
       const numbers = (Object.keys(outcomeWords) as Outcome[]).map(
-        (kind) => of.filter(({ outcome }) => outcome === kind).length,
+        (kind) => rowsOfGroup.filter(({ outcome }) => outcome === kind).length,
       )
       return `| ${name} | ${numbers.join(' | ')} |`
     }),

@@ -51,8 +51,8 @@ const homes = new Map<string, URL | null>()
 
 /** Of a row: there are few of them, and each is needed for every request. */
 export function parsedHome(baseUrl: string): Readonly<URL> | null {
-  const known = homes.get(baseUrl)
-  if (known !== undefined) return known
+  const cached = homes.get(baseUrl)
+  if (cached !== undefined) return cached
   const home = URL.parse(baseUrl)
   homes.set(baseUrl, home)
   return home

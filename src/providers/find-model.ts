@@ -97,11 +97,11 @@ export interface ListedModel {
 
 export function listModels(rows: readonly ProviderRow[], catalogue: Catalogue): ListedModel[] {
   return rows.flatMap((row) => {
-    const known = catalogue.models[row.catalogue ?? row.id] ?? {}
+    const listed = catalogue.models[row.catalogue ?? row.id] ?? {}
     const usual = row.defaultModel === undefined ? [] : [row.defaultModel]
-    const names = new Set([...Object.keys(row.models ?? {}), ...usual, ...Object.keys(known)])
+    const names = new Set([...Object.keys(row.models ?? {}), ...usual, ...Object.keys(listed)])
     return [...names].map((model) => {
-      const { contextWindow, price } = { ...known[model], ...row.models?.[model] }
+      const { contextWindow, price } = { ...listed[model], ...row.models?.[model] }
       return {
         provider: row.id,
         model,

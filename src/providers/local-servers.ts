@@ -21,9 +21,9 @@ export async function findLocalServers(
   rows: readonly ProviderRow[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LocalServer[]> {
-  const known = rows.filter((row) => Object.hasOwn(paths, row.id))
-  const found = await Promise.all(known.map((row) => look(row, env).catch(() => undefined)))
-  return found.filter((server) => server !== undefined && server.models.length > 0) as LocalServer[]
+  const local = rows.filter((row) => Object.hasOwn(paths, row.id))
+  const servers = await Promise.all(local.map((row) => look(row, env).catch(() => undefined)))
+  return servers.filter((server) => server !== undefined && server.models.length > 0) as LocalServer[]
 }
 
 async function look(

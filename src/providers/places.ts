@@ -30,11 +30,11 @@ export function placeIn(name: string, row: ProviderRow, env: Env): string | unde
 function valueOf(name: string, row: ProviderRow, env: Env, seen: boolean): string {
   const place = placeOf(name, row)
   if ('from' in place) return chooseCase(place, valueOf(place.from, row, env, seen))
-  const found = valueFor(place, env)
-  const value = found?.value ?? place.usual ?? (seen ? place.example : undefined)
+  const setting = valueFor(place, env)
+  const value = setting?.value ?? place.usual ?? (seen ? place.example : undefined)
   if (value === undefined) throw badInput(`${row.name} needs ${place.what}: set ${place.variables.join(' or ')}.`)
   if (/^[A-Za-z0-9]([\w.:-]*[A-Za-z0-9])?$/.test(value) && !value.includes('..')) return value
-  throw badInput(`${found?.source ?? name} is not ${place.what}: ${JSON.stringify(value)}.`)
+  throw badInput(`${setting?.source ?? name} is not ${place.what}: ${JSON.stringify(value)}.`)
 }
 
 function exampleValue(name: string, row: Placed): string {
@@ -57,8 +57,8 @@ function valueFor(
 }
 
 function chooseCase({ cases }: Extract<AddressPlace, { from: string }>, value: string): string {
-  const found = cases.find(([beginning]) =>
+  const match = cases.find(([beginning]) =>
     beginning.endsWith('$') ? value === beginning.slice(0, -1) : beginning === '*' || value.startsWith(beginning),
   )
-  return (found?.[1] ?? value).replaceAll('*', value)
+  return (match?.[1] ?? value).replaceAll('*', value)
 }

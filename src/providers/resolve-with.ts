@@ -217,8 +217,8 @@ function statefulWire(wire: Wire, strategy: StateStrategy): Wire {
           return inner.done
         },
         push(chunk) {
-          const found = valueAt(chunk, strategy.idPath)
-          if (typeof found === 'string') id = found
+          const value = valueAt(chunk, strategy.idPath)
+          if (typeof value === 'string') id = value
           return named(inner.push(chunk))
         },
         end: (cause) => named(inner.end(cause)),
@@ -268,9 +268,9 @@ function withId(event: ReplyEvent, replyId: string): ReplyEvent {
 }
 
 function valueAt(value: Json, path: string): Json | undefined {
-  let found: Json | undefined = value
-  for (const key of path.split('.')) found = isObject(found) ? found[key] : undefined
-  return found
+  let current: Json | undefined = value
+  for (const key of path.split('.')) current = isObject(current) ? current[key] : undefined
+  return current
 }
 
 function withValueAt(body: JsonObject, [key = '', ...rest]: string[], value: string): JsonObject {

@@ -63,9 +63,9 @@ async function loadOwnWire(path: string, id: string): Promise<Wire> {
     const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
     throw badInput(`The module ${path} of the wire ${id} cannot be loaded: ${why}`)
   }
-  const found = Object.values(exported).find(
+  const match = Object.values(exported).find(
     (value): value is WireDefinition & object => isObject(value) && value['id'] === id,
   )
-  if (!found) throw badInput(`The module ${path} exports no wire with the id "${id}".`)
-  return defineWire(found)
+  if (!match) throw badInput(`The module ${path} exports no wire with the id "${id}".`)
+  return defineWire(match)
 }

@@ -201,7 +201,7 @@ async function compact(state: State, history: readonly Message[] | undefined): P
   const settings = runSettings(state.config)
   const found = await runtime.endpoint(settings.model, protocolOf(settings))
   const counter = meter()
-  const held = await holdLease(store, owner, conversationId)
+  const lease = await holdLease(store, owner, conversationId)
   try {
     const run = {
       store,
@@ -211,7 +211,7 @@ async function compact(state: State, history: readonly Message[] | undefined): P
       ...found,
       signal: new AbortController().signal,
       meter: counter,
-      write: held.write,
+      write: lease.write,
       emit: () => {},
     }
     const entries = await entriesOf(runtime, conversationId)
@@ -219,7 +219,7 @@ async function compact(state: State, history: readonly Message[] | undefined): P
     return portableMessages(await sentMessages(run, entries))
   } finally {
     for (const exchange of counter.read()) count(state, exchange)
-    await held.release()
+    await lease.release()
     if (history) await store.deleteConversation(owner, conversationId)
   }
 }

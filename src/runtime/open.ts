@@ -165,7 +165,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
 /** The models that a run may use later: a mistyped fallback would be found only when it is needed. */
 function otherModels({ fallback = [], route }: RunSettings): string[] {
   const steps = typeof route === 'object' ? [route.tools, route.answer] : []
-  return [...fallback, ...steps].flatMap((one) => (typeof one === 'object' ? one.model : (one ?? [])))
+  return [...fallback, ...steps].flatMap((choice) => (typeof choice === 'object' ? choice.model : (choice ?? [])))
 }
 
 /** Throws unless it is an open store; a promise of one was not awaited. */

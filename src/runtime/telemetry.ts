@@ -128,18 +128,18 @@ function startExchange(observed: Observed, { provider, model, exchangeId }: Even
 function startTool(observed: Observed, { call }: Event<'tool-start'>): void {
   const { name, callId, input, malformed } = call
   const about = { [attribute.operation]: operation.tool, [attribute.toolName]: name }
-  const made = start(observed, `${operation.tool} ${name}`, spanKind.internal, about)
-  made.span.setAttribute(attribute.toolCallId, callId)
-  if (observed.options.content) made.span.setAttribute(attribute.toolArguments, malformed ?? JSON.stringify(input))
-  observed.calls.set(callId, made)
+  const started = start(observed, `${operation.tool} ${name}`, spanKind.internal, about)
+  started.span.setAttribute(attribute.toolCallId, callId)
+  if (observed.options.content) started.span.setAttribute(attribute.toolArguments, malformed ?? JSON.stringify(input))
+  observed.calls.set(callId, started)
 }
 
 function endTool(observed: Observed, { call, result }: Event<'tool-end'>): void {
-  const made = observed.calls.get(call.callId)
-  if (!made) return
+  const started = observed.calls.get(call.callId)
+  if (!started) return
   observed.calls.delete(call.callId)
-  if (observed.options.content) made.span.setAttribute(attribute.toolResult, JSON.stringify(result.output))
-  finish(observed, made, result.failed ? 'tool_failed' : undefined)
+  if (observed.options.content) started.span.setAttribute(attribute.toolResult, JSON.stringify(result.output))
+  finish(observed, started, result.failed ? 'tool_failed' : undefined)
 }
 
 function start({ tracer, parent }: Observed, name: string, kind: number, about: TelemetryAttributes): Exchanging {
@@ -159,11 +159,11 @@ function finish({ duration }: Observed, { span, about, began }: Exchanging, erro
 
 function endExchange(observed: Observed, id: string, end: Extract<ReplyEvent, { type: 'reply-end' }>): void {
   const { exchanges, tokens, options } = observed
-  const made = exchanges.get(id)
-  if (!made) return
+  const started = exchanges.get(id)
+  if (!started) return
   exchanges.delete(id)
   const { usage, origin, stop, failure } = end
-  made.span.setAttributes({
+  started.span.setAttributes({
     [attribute.responseModel]: origin.model,
     [attribute.finishReasons]: [stop.reason],
     ...(origin.replyId !== undefined && { [attribute.responseId]: origin.replyId }),
@@ -177,10 +177,10 @@ function endExchange(observed: Observed, id: string, end: Extract<ReplyEvent, { 
     ...(options.content && { [attribute.outputMessages]: JSON.stringify(end.native) }),
   })
   if (usage) {
-    tokens.record(usage.input, { ...made.about, [attribute.tokenType]: 'input' })
-    tokens.record(usage.output, { ...made.about, [attribute.tokenType]: 'output' })
+    tokens.record(usage.input, { ...started.about, [attribute.tokenType]: 'input' })
+    tokens.record(usage.output, { ...started.about, [attribute.tokenType]: 'output' })
   }
-  finish(observed, made, failure?.kind)
+  finish(observed, started, failure?.kind)
 }
 
 function endRun(observed: Observed, { outcome, failure }: Event<'run-end'>): void {

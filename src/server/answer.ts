@@ -81,10 +81,10 @@ export function longAnswer({ bytes, headers }: { bytes: Uint8Array; headers: Rec
 
 /** Bytes that do not change, all of them or the range that is asked for (RFC 9110, one range). */
 export function bytesAnswer(request: Request, bytes: Uint8Array, headers: Record<string, string>): Response {
-  const given = { ...headers, 'accept-ranges': 'bytes' }
+  const allHeaders = { ...headers, 'accept-ranges': 'bytes' }
   const size = bytes.byteLength
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.get('range') ?? '') ?? []
-  if (first === '' && last === '') return new Response(Buffer.from(bytes), { headers: given })
+  if (first === '' && last === '') return new Response(Buffer.from(bytes), { headers: allHeaders })
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const to = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (from >= to) {
@@ -93,7 +93,7 @@ export function bytesAnswer(request: Request, bytes: Uint8Array, headers: Record
   }
   return new Response(Buffer.from(bytes.subarray(from, to)), {
     status: 206,
-    headers: { ...given, 'content-range': `bytes ${from}-${to - 1}/${size}` },
+    headers: { ...allHeaders, 'content-range': `bytes ${from}-${to - 1}/${size}` },
   })
 }
 

@@ -76,9 +76,9 @@ export function createApp(options: AppOptions): App {
     const began = performance.now()
     const url = new URL(request.url)
     const door = isOwnPath(url) ? undefined : await doorOf(request.method, url, request.headers)
-    const given = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
+    const call = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
     const response = door
-      ? await respondAtDoor({ door, ...given, ...(memory && { memory }) })
+      ? await respondAtDoor({ door, ...call, ...(memory && { memory }) })
       : await app.fetch(request, { address })
     for (const [name, value] of Object.entries(pageHeaders)) {
       if (!response.headers.has(name)) response.headers.set(name, value)
@@ -95,13 +95,13 @@ export function createApp(options: AppOptions): App {
       const door = await doorOf(request.method, url, request.headers)
       // An unauthorised or different request is refused as it would be without a WebSocket.
       if (door?.operation.do !== 'upgrade') return respond(request, address)
-      const given = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
-      const refused = await refusalAtDoor({ door, ...given })
+      const call = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
+      const refused = await refusalAtDoor({ door, ...call })
       if (refused) return refused
       const socket = accept()
       if (!socket) return json({ error: { message: 'The handshake is not valid.' } }, 400)
       server.log({ event: 'request', method: request.method, path: url.pathname, status: 101, ms: 0 })
-      await serveSocket(socket, url, socketHeaders(request.headers), (one, memory) => respond(one, address, memory))
+      await serveSocket(socket, url, socketHeaders(request.headers), (inner, memory) => respond(inner, address, memory))
       return undefined
     },
   }
@@ -120,8 +120,8 @@ function beginningOf(path: string): string {
 
 /** The headers of a request on a WebSocket: those of its handshake, without those about the connection. */
 function socketHeaders(headers: Headers): Headers {
-  const given = [...headers].filter(([name]) => !/^(?:connection|upgrade|sec-websocket-.*|content-.*)$/.test(name))
-  return new Headers([...given, ['content-type', 'application/json']])
+  const forwarded = [...headers].filter(([name]) => !/^(?:connection|upgrade|sec-websocket-.*|content-.*)$/.test(name))
+  return new Headers([...forwarded, ['content-type', 'application/json']])
 }
 
 type FindPrincipal = () => Promise<Principal>
@@ -129,12 +129,12 @@ type Admit = (find: FindPrincipal, request: Request, address: string) => Promise
 
 /** Authentication and rate limits. */
 function admission({ limits, log }: ServerContext): Admit {
-  const asked = rateLimit({ perMinute: limits.perMinute, burst: limits.burst })
+  const requestLimit = rateLimit({ perMinute: limits.perMinute, burst: limits.burst })
   const failedLogins = rateLimit({ perMinute: 60, burst: 60 })
   return async (find, request, address) => {
     try {
       const principal = await find()
-      if (principal.keyId !== undefined) asked.take(principal.keyId, principal.perMinute)
+      if (principal.keyId !== undefined) requestLimit.take(principal.keyId, principal.perMinute)
       return principal
     } catch (error) {
       // Slows down guessing, whatever is guessed.
@@ -163,8 +163,8 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
     checkHost(c.req.raw.headers, names)
     const { pathname } = new URL(c.req.url)
     const isOpen = c.req.method === 'GET' && Object.hasOwn(open, pathname) ? open[pathname] : undefined
-    const found = isOpen ? await isOpen() : page.file(c.req.raw)
-    if (found) return found
+    const file = isOpen ? await isOpen() : page.file(c.req.raw)
+    if (file) return file
     // There is no reader for the stream that a HEAD might open.
     if (c.req.method === 'HEAD') throw notHere()
     checkOrigin(c.req.raw.headers)

@@ -15,7 +15,7 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
     })
   }
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  return unpacked(await readBytes(request, limit), request.headers.get('content-encoding'), limit)
+  return decompress(await readBytes(request, limit), request.headers.get('content-encoding'), limit)
 }
 
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
@@ -39,7 +39,7 @@ const unpackers = new Map<string, (bytes: Uint8Array, options: { maxOutputLength
 ])
 
 /** A compressed body counts with its decompressed size. */
-async function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Promise<Uint8Array> {
+async function decompress(bytes: Uint8Array, encoding: string | null, limit: number): Promise<Uint8Array> {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return bytes
   const unpack = unpackers.get(name)
@@ -58,12 +58,12 @@ async function unpacked(bytes: Uint8Array, encoding: string | null, limit: numbe
 /** Deeper than anything that people or programs write, and far below the limit of the stack. */
 const deepest = 500
 
-function isDeeper(value: unknown, most: number): boolean {
+function isDeeper(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
-  if (most === 0) return true
+  if (maxDepth === 0) return true
   return Array.isArray(value)
-    ? value.some((one) => isDeeper(one, most - 1))
-    : Object.values(value).some((one) => isDeeper(one, most - 1))
+    ? value.some((child) => isDeeper(child, maxDepth - 1))
+    : Object.values(value).some((child) => isDeeper(child, maxDepth - 1))
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {

@@ -88,10 +88,10 @@ export async function listKeys(store: Store): Promise<ApiKey[]> {
 
 /** By its id or a prefix of it. False: it was already revoked. */
 export async function revokeKey(store: Store, id: string): Promise<boolean> {
-  const found = (await allKeys(store)).filter(({ data }) => (data as JsonObject & ApiKey).id.startsWith(id))
-  const [only, ...others] = found
+  const matches = (await allKeys(store)).filter(({ data }) => (data as JsonObject & ApiKey).id.startsWith(id))
+  const [only, ...others] = matches
   if (!only) throw badInput(`There is no key ${id}. "synapse keys list" lists them.`)
-  if (others.length > 0) throw badInput(`${found.length} keys begin with ${id}. Use a longer prefix.`)
+  if (others.length > 0) throw badInput(`${matches.length} keys begin with ${id}. Use a longer prefix.`)
   if (only.data['revokedAt'] !== undefined) return false
   const data = { ...only.data, revokedAt: new Date().toISOString() }
   await store.putRecords([{ owner: serverOwner, kind, id: only.id, data, version: only.version }])
@@ -101,8 +101,8 @@ export async function revokeKey(store: Store, id: string): Promise<boolean> {
 }
 
 /** The given key, if it is valid; throws kind 'auth' with what is wrong with it. */
-export async function findKey(store: Store, given: string, now: number): Promise<ApiKey> {
-  const record = shape.test(given) ? await store.record(serverOwner, kind, hash('sha256', given)) : undefined
+export async function findKey(store: Store, secret: string, now: number): Promise<ApiKey> {
+  const record = shape.test(secret) ? await store.record(serverOwner, kind, hash('sha256', secret)) : undefined
   if (!record) throw unauthorized('This key is unknown.')
   const key = record.data as JsonObject & ApiKey
   if (key.revokedAt !== undefined) throw unauthorized('This key was revoked.')

@@ -10,9 +10,9 @@ export interface LogLine {
 
 export type Log = (line: LogLine) => void
 
-export function writeLog(out: { write(text: string): unknown }, wanted: (line: LogLine) => boolean): Log {
+export function writeLog(out: { write(text: string): unknown }, isWanted: (line: LogLine) => boolean): Log {
   return (line) => {
-    if (wanted(line)) out.write(`${escapedJson({ at: new Date().toISOString(), ...line })}\n`)
+    if (isWanted(line)) out.write(`${escapedJson({ at: new Date().toISOString(), ...line })}\n`)
   }
 }
 

@@ -46,7 +46,7 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
     return jsonAnswer(await treeOf(store, task.place, task.query))
   }
   if (task.do === 'entries') return jsonAnswer(await pageOf(store, owner, conversationId, task.query))
-  if (task.do === 'export') return exported(store, task.place, task.format)
+  if (task.do === 'export') return exportConversation(store, task.place, task.format)
   if (task.do === 'inspect') return jsonAnswer(await inspected(store, task))
   const isNew = task.place.head === null && task.place.entryId === undefined
   const log = {
@@ -66,9 +66,9 @@ async function treeOf(store: Store, place: Place, { limit, before }: TreeQuery):
   const branches = before === undefined ? await store.branches(owner, conversationId) : []
   if (limit === undefined) return { entries: await store.outline(owner, conversationId), branches, before: null }
   const part = { last: limit + 1, ...(before !== undefined && { before }) }
-  const found = await store.outline(owner, conversationId, part)
-  const entries = found.slice(-limit)
-  return { entries, branches, before: found.length > limit ? (entries[0]?.id ?? null) : null }
+  const outline = await store.outline(owner, conversationId, part)
+  const entries = outline.slice(-limit)
+  return { entries, branches, before: outline.length > limit ? (entries[0]?.id ?? null) : null }
 }
 
 export function jsonAnswer(value: unknown): LongAnswer {
@@ -79,7 +79,11 @@ function answer(text: string, headers: Record<string, string>): LongAnswer {
   return { bytes: new TextEncoder().encode(text), headers: { ...privateHeaders, ...headers } }
 }
 
-async function exported(store: Store, { owner, conversationId: id }: Place, format: string): Promise<LongAnswer> {
+async function exportConversation(
+  store: Store,
+  { owner, conversationId: id }: Place,
+  format: string,
+): Promise<LongAnswer> {
   const conversation = await requireConversation(store, owner, id)
   const history = conversation.head ? await store.history(owner, conversation.head) : []
   const messages = await attachMedia(

@@ -52,16 +52,16 @@ export function longTasks(address: string | undefined): LongTasks {
   let idle: NodeJS.Timeout | undefined
   let number = 0
 
-  function started(): Worker {
+  function startedWorker(): Worker {
     if (worker) return worker
-    const made = new Worker(new URL(import.meta.url), { workerData: { mark, address }, env: process.env })
-    made.unref()
-    made.on('message', ({ number: of, answer, failure }: WorkerReply) => {
-      const one = waiting.get(of)
-      waiting.delete(of)
-      if (answer) one?.resolve(answer)
+    const newWorker = new Worker(new URL(import.meta.url), { workerData: { mark, address }, env: process.env })
+    newWorker.unref()
+    newWorker.on('message', ({ number: taskNumber, answer, failure }: WorkerReply) => {
+      const waiter = waiting.get(taskNumber)
+      waiting.delete(taskNumber)
+      if (answer) waiter?.resolve(answer)
       else
-        one?.reject(
+        waiter?.reject(
           new SynapseError(
             failure ?? {
               kind: 'internal',
@@ -71,13 +71,13 @@ export function longTasks(address: string | undefined): LongTasks {
         )
       if (waiting.size === 0) idle = setTimeout(() => void stop(), idleMs).unref()
     })
-    made.on('error', (error: unknown) => end(made, error))
-    made.on('exit', () => end(made, new Error('The thread for long conversations has ended.')))
-    return (worker = made)
+    newWorker.on('error', (error: unknown) => end(newWorker, error))
+    newWorker.on('exit', () => end(newWorker, new Error('The thread for long conversations has ended.')))
+    return (worker = newWorker)
   }
 
-  function end(made: Worker, error: unknown): void {
-    if (worker !== made) return
+  function end(ended: Worker, error: unknown): void {
+    if (worker !== ended) return
     worker = undefined
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
@@ -95,12 +95,12 @@ export function longTasks(address: string | undefined): LongTasks {
       if (!isShared || !isLong) return carryOut(store, task)
       clearTimeout(idle)
       return new Promise((resolve, reject) => {
-        const asked: Asked = { number: ++number, task }
-        waiting.set(asked.number, { resolve, reject })
+        const request: Asked = { number: ++number, task }
+        waiting.set(request.number, { resolve, reject })
         try {
-          started().postMessage(asked, 'bytes' in task && task.bytes ? [task.bytes.buffer as ArrayBuffer] : [])
+          startedWorker().postMessage(request, 'bytes' in task && task.bytes ? [task.bytes.buffer as ArrayBuffer] : [])
         } catch (error) {
-          waiting.delete(asked.number)
+          waiting.delete(request.number)
           reject(error)
         }
       })
@@ -123,8 +123,8 @@ async function carryOut(store: Store, task: LongTask): Promise<LongAnswer> {
 function answerTasks(port: NonNullable<typeof parentPort>, address: string): void {
   let store: Promise<Store> | undefined
   let last: Promise<void> = Promise.resolve()
-  port.on('message', (asked: Asked) => {
-    last = last.then(() => answerOne(asked))
+  port.on('message', (request: Asked) => {
+    last = last.then(() => answerOne(request))
   })
 
   async function answerOne({ number, task }: Asked): Promise<void> {
@@ -139,6 +139,6 @@ function answerTasks(port: NonNullable<typeof parentPort>, address: string): voi
 }
 
 if (!isMainThread && parentPort) {
-  const { mark: given, address } = (workerData ?? {}) as { mark?: string; address?: string }
-  if (given === mark && address !== undefined) answerTasks(parentPort, address)
+  const { mark: workerMark, address } = (workerData ?? {}) as { mark?: string; address?: string }
+  if (workerMark === mark && address !== undefined) answerTasks(parentPort, address)
 }

@@ -15,9 +15,9 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   const conversation = await requireConversation(store, owner, id)
   const { limit = 50, before, after, around } = query
   const leaf = query.leaf ?? conversation.head
-  for (const given of [query.leaf, before, after, around]) {
-    const entry = given === undefined ? undefined : await store.entry(owner, given)
-    if (given !== undefined && entry?.conversationId !== id) throw missing('entry', given)
+  for (const entryId of [query.leaf, before, after, around]) {
+    const entry = entryId === undefined ? undefined : await store.entry(owner, entryId)
+    if (entryId !== undefined && entry?.conversationId !== id) throw missing('entry', entryId)
   }
   if (isUpward(query)) {
     const last = before === undefined ? leaf : ((await store.entry(owner, before))?.parentId ?? null)
@@ -28,9 +28,9 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   const path = await pathThrough(store, owner, id, after ?? around ?? '', leaf)
   const place = path.indexOf(after ?? around ?? '')
   const from = after === undefined ? Math.max(0, place - Math.floor(limit / 2)) : place + 1
-  const wanted = path.slice(from, from + limit)
-  const end = wanted.at(-1)
-  const read = end === undefined ? [] : await store.history(owner, end, { last: wanted.length })
+  const page = path.slice(from, from + limit)
+  const end = page.at(-1)
+  const read = end === undefined ? [] : await store.history(owner, end, { last: page.length })
   const items = fitting(read, after === undefined ? place - from : 0)
   const last = items.at(-1)?.id ?? null
   return { items, before: beginning(items), after: last === path.at(-1) ? null : last }
@@ -73,8 +73,8 @@ async function pathThrough(
     for (let at: string | null = from; at !== null; at = parents.get(at) ?? null) path.push(at)
     return path.toReversed()
   }
-  const wanted = up(leaf)
-  if (wanted.includes(entryId)) return wanted
+  const ids = up(leaf)
+  if (ids.includes(entryId)) return ids
   // In the order of writing, so a child comes after its parent, and the newest child is the last.
   let end = entryId
   const below = new Set([entryId])

@@ -19,12 +19,12 @@ export async function principalOf(
   headers: Headers,
   options: { keysRequired: boolean; now: number },
 ): Promise<Principal> {
-  const given = keyIn(headers)
-  if (given === undefined) {
+  const key = keyIn(headers)
+  if (key === undefined) {
     if (!options.keysRequired) return { owner: 'local', access: 'write' }
     throw unauthorized('A key is needed: send it as "Authorization: Bearer syn_…".')
   }
-  return principalOfKey(await findKey(store, given, options.now))
+  return principalOfKey(await findKey(store, key, options.now))
 }
 
 /**
@@ -37,13 +37,13 @@ export async function doorPrincipal(
   query: URLSearchParams | undefined,
   options: { keysRequired: boolean; now: number },
 ): Promise<Principal> {
-  const given = [
+  const candidates = [
     /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1],
     headers.get('x-api-key')?.trim(),
     headers.get('x-goog-api-key')?.trim(),
     query?.get('key')?.trim(),
   ]
-  const ours = [...new Set(given.filter((key) => key !== undefined && isKeyShaped(key)))]
+  const ours = [...new Set(candidates.filter((key) => key !== undefined && isKeyShaped(key)))]
   const [key] = ours
   if (ours.length > 1) throw unauthorized('Two different keys were sent.')
   if (key === undefined) {

@@ -22,12 +22,13 @@ export function rateLimit(usual: Rate, now: () => number = () => performance.now
   let sweptAt = now()
 
   return {
-    take(who, own) {
-      const { perMinute, burst } = own === undefined ? usual : { perMinute: own, burst: own }
+    take(id, perMinuteOfKey) {
+      const { perMinute, burst } =
+        perMinuteOfKey === undefined ? usual : { perMinute: perMinuteOfKey, burst: perMinuteOfKey }
       const perMs = perMinute / 60_000
       const at = now()
       if (at - sweptAt > fullAfterMs) sweep(at)
-      const bucket = buckets.get(who)
+      const bucket = buckets.get(id)
       const remaining = bucket ? Math.min(burst, bucket.left + (at - bucket.at) * perMs) : burst
       if (remaining < 1) {
         throw new SynapseError({
@@ -36,13 +37,13 @@ export function rateLimit(usual: Rate, now: () => number = () => performance.now
           retryAfterMs: (1 - remaining) / perMs,
         })
       }
-      buckets.set(who, { left: remaining - 1, at })
+      buckets.set(id, { left: remaining - 1, at })
     },
   }
 
   function sweep(at: number): void {
     sweptAt = at
-    for (const [who, bucket] of buckets) if (at - bucket.at > fullAfterMs) buckets.delete(who)
+    for (const [id, bucket] of buckets) if (at - bucket.at > fullAfterMs) buckets.delete(id)
   }
 }
 

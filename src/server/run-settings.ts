@@ -49,7 +49,7 @@ function fileOf(server: Defaults, owner: string, name: string): string | undefin
   return server
     .toolbox(owner)
     .agents()
-    .find((one) => one.name === name)?.file
+    .find((agent) => agent.name === name)?.file
 }
 
 /** What a conversation stores: with an agent, also the file and the content that it is bound to. */

@@ -197,7 +197,7 @@ function onePerOwner(open: (owner: string) => Toolbox): { of: (owner: string) =>
 async function upgraded(
   app: App,
   { incoming, stream, head }: { incoming: IncomingMessage; stream: Duplex; head: Buffer },
-  most: number,
+  maxBytes: number,
 ): Promise<void> {
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -207,11 +207,11 @@ async function upgraded(
   if (!url) return void stream.destroy()
   const request = new Request(url, { headers })
   const address = incoming.socket.remoteAddress ?? ''
-  const refused = await app.upgrade(request, address, () => acceptSocket(incoming, stream, head, most))
+  const refused = await app.upgrade(request, address, () => acceptSocket(incoming, stream, head, maxBytes))
   if (!refused) return
   const body = Buffer.from(await refused.arrayBuffer())
-  const given = [...refused.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  stream.write(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? ''}\r\n${given}`)
+  const headerLines = [...refused.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  stream.write(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? ''}\r\n${headerLines}`)
   stream.end(Buffer.concat([Buffer.from(`content-length: ${body.length}\r\nconnection: close\r\n\r\n`), body]))
 }
 

@@ -40,8 +40,8 @@ export async function startRun(
     return await answer(call, await start(call, given, begin, once), false)
   } catch (error) {
     // The same request may have been faster on another connection.
-    const done = error instanceof SynapseError && error.kind === 'conflict' ? await once?.before() : undefined
-    if (done) return answer(call, done, true)
+    const existing = error instanceof SynapseError && error.kind === 'conflict' ? await once?.before() : undefined
+    if (existing) return answer(call, existing, true)
     throw error
   }
 }
@@ -87,8 +87,8 @@ function answerOf(run: RunView): JsonObject {
 async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: boolean): Promise<Response> {
   const { id } = body['run'] as JsonObject & RunView
   const headers = { location: `/api/runs/${id}`, ...(replayed && { 'idempotency-replayed': 'true' }) }
-  const wanted = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
-  return wanted ? openStream(call.server, call.owner, id, 0, headers) : json(body, 202, headers)
+  const wantsStream = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
+  return wantsStream ? openStream(call.server, call.owner, id, 0, headers) : json(body, 202, headers)
 }
 
 // The same request sent twice does its work once. The first answer is stored in the transaction that did the work, so
@@ -112,16 +112,16 @@ function onceFor(store: Store, owner: string, request: Request, text: string): O
   const fingerprint = hash('sha256', `${request.method} ${new URL(request.url).pathname}\n${text}`)
   return {
     async before() {
-      const found = await store.record(owner, kind, id)
-      if (!found) return undefined
-      if (found.data['fingerprint'] !== fingerprint) {
+      const record = await store.record(owner, kind, id)
+      if (!record) return undefined
+      if (record.data['fingerprint'] !== fingerprint) {
         throw new Refusal(422, {
           kind: 'conflict',
           code: 'idempotency-mismatch',
           message: 'This Idempotency-Key was used for another request. Use a new one.',
         })
       }
-      return found.data['answer'] as JsonObject
+      return record.data['answer'] as JsonObject
     },
     record(conversationId, answer) {
       const expiresAt = new Date(Date.now() + keepMs).toISOString()

@@ -26,7 +26,7 @@ export function acceptSocket(
   { headers, method }: IncomingMessage,
   stream: Duplex,
   head: Buffer,
-  most: number,
+  maxBytes: number,
 ): Socket | undefined {
   const key = headers['sec-websocket-key']
   if (method !== 'GET' || headers['sec-websocket-version'] !== '13' || !/^[A-Za-z0-9+/]{22}==$/.test(key ?? '')) {
@@ -36,10 +36,10 @@ export function acceptSocket(
   stream.write(
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
   )
-  return openSocket(stream, head, most)
+  return openSocket(stream, head, maxBytes)
 }
 
-function openSocket(stream: Duplex, head: Buffer, most: number): Socket {
+function openSocket(stream: Duplex, head: Buffer, maxBytes: number): Socket {
   const closed = new AbortController()
   let isClosing = false
   stream.on('error', () => stream.destroy())
@@ -73,13 +73,13 @@ function openSocket(stream: Duplex, head: Buffer, most: number): Socket {
     let text: Buffer[] = []
     let size = 0
     try {
-      for await (const { opcode, payload, isLast } of frames(stream, most)) {
+      for await (const { opcode, payload, isLast } of frames(stream, maxBytes)) {
         if (opcode === opcodes.close) return
         if (opcode === opcodes.ping) write(opcodes.pong, payload)
         if (opcode === opcodes.binary) throw new SocketError(1003, 'Send text.')
         if (opcode !== opcodes.text && opcode !== opcodes.more) continue
         size += payload.length
-        if (size > most) throw new SocketError(1009, `A message is limited to ${most} bytes.`)
+        if (size > maxBytes) throw new SocketError(1009, `A message is limited to ${maxBytes} bytes.`)
         text.push(payload)
         if (!isLast) continue
         yield new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(text))
@@ -110,21 +110,21 @@ interface Frame {
   isLast: boolean
 }
 
-async function* frames(stream: Duplex, most: number): AsyncGenerator<Frame> {
+async function* frames(stream: Duplex, maxBytes: number): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0)
   // A frame with the reason for the close must still be sent.
   const pieces = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   for await (const piece of pieces) {
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    for (let found = frameIn(rest, most); found; found = frameIn(rest, most)) {
-      rest = rest.subarray(found.end)
-      yield found.frame
+    for (let next = frameIn(rest, maxBytes); next; next = frameIn(rest, maxBytes)) {
+      rest = rest.subarray(next.end)
+      yield next.frame
     }
   }
 }
 
 /** The first frame, once it is complete. */
-function frameIn(bytes: Buffer, most: number): { frame: Frame; end: number } | undefined {
+function frameIn(bytes: Buffer, maxBytes: number): { frame: Frame; end: number } | undefined {
   const [first = 0, second = 0] = bytes
   if (bytes.length < 2) return undefined
   if ((first & 0x70) !== 0 || (second & 0x80) === 0) throw new SocketError(1002, 'The frame is not valid.')
@@ -132,7 +132,7 @@ function frameIn(bytes: Buffer, most: number): { frame: Frame; end: number } | u
   const start = short < 126 ? 2 : short === 126 ? 4 : 10
   if (bytes.length < start + 4) return undefined
   const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-  if (length > most) throw new SocketError(1009, `A message is limited to ${most} bytes.`)
+  if (length > maxBytes) throw new SocketError(1009, `A message is limited to ${maxBytes} bytes.`)
   const end = start + 4 + length
   if (bytes.length < end) return undefined
   const mask = bytes.subarray(start, start + 4)

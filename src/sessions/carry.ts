@@ -76,8 +76,8 @@ export function* carriedText(
   const turns = turnDigests()
   const isCopy = isSame(source, target)
   const writer = target.writer(session)
-  const add = function* (made: readonly Step[]): Generator<string> {
-    for (const step of made) {
+  const add = function* (steps: readonly Step[]): Generator<string> {
+    for (const step of steps) {
       turns.add(step)
       if (!isCopy) for (const line of writer.add(step)) yield text.line(line)
     }
@@ -89,9 +89,9 @@ export function* carriedText(
     }
   } else for (const line of writer.open()) yield text.line(line)
   let at = session.startedAt
-  for (const { message, at: known } of source.messages(isCopy ? undefined : progress)) {
+  for (const { message, at: time } of source.messages(isCopy ? undefined : progress)) {
     // Times order the messages: they never decrease.
-    if (known !== undefined && known > at) at = known
+    if (time !== undefined && time > at) at = time
     yield* add(steps.push(message, at))
   }
   yield* add(steps.end())
@@ -157,8 +157,8 @@ export function digestsOf(source: SessionSource, progress?: Progress): Pick<Carr
   const steps = stepper()
   const turns = turnDigests()
   let at = ''
-  for (const { message, at: known } of source.messages(progress)) {
-    at = known ?? at
+  for (const { message, at: time } of source.messages(progress)) {
+    at = time ?? at
     for (const step of steps.push(message, at)) turns.add(step)
   }
   for (const step of steps.end()) turns.add(step)

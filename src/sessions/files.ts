@@ -26,8 +26,8 @@ export function filesIn(folder: string, names: readonly string[], first?: string
     entriesOf(parent).flatMap((entry) => {
       if (!entry.isFile() || !fits(entry.name, last)) return []
       const path = join(parent, entry.name)
-      const found = statSync(path, { throwIfNoEntry: false })
-      return found ? [{ path, size: found.size, changedMs: found.mtimeMs }] : []
+      const stats = statSync(path, { throwIfNoEntry: false })
+      return stats ? [{ path, size: stats.size, changedMs: stats.mtimeMs }] : []
     }),
   )
 }
@@ -57,11 +57,11 @@ export function isInside(path: string, folder: string): boolean {
 export function ends(file: FoundFile, head: number, tail: number): { head: string; tail: string; whole: boolean } {
   const fd = openSync(file.path, 'r')
   try {
-    const whole = file.size <= head + tail
+    const isWhole = file.size <= head + tail
     return {
-      head: piece(fd, 0, whole ? file.size : head),
-      tail: whole ? '' : piece(fd, file.size - tail, tail),
-      whole,
+      head: piece(fd, 0, isWhole ? file.size : head),
+      tail: isWhole ? '' : piece(fd, file.size - tail, tail),
+      whole: isWhole,
     }
   } finally {
     closeSync(fd)

@@ -13,8 +13,8 @@ export function geminiHome({ home, env }: AgentEnvironment): string {
 /** The name of a folder; a new one if it has none yet. */
 export function geminiProject(cwd: string, at: AgentEnvironment): { name: string; isNew: boolean } {
   const projects = projectsIn(at)
-  const known = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
-  if (typeof known === 'string' && /^\w[\w.-]*$/.test(known)) return { name: known, isNew: false }
+  const folderName = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
+  if (typeof folderName === 'string' && /^\w[\w.-]*$/.test(folderName)) return { name: folderName, isNew: false }
   const used = new Set(Object.values(projects))
   const plain =
     basename(cwd)

@@ -62,7 +62,7 @@ const tailSize = 4 * 1024
 const longHeadSize = 96 * 1024
 
 export function listSessions(at: AgentEnvironment, { agent: only, project }: ListOptions = {}): ListedSession[] {
-  const found: { agent: Agent; file: FoundFile }[] = []
+  const files: { agent: Agent; file: FoundFile }[] = []
   const listed: ListedSession[] = []
   for (const agent of agents) {
     if (only !== undefined && agent.id !== only) continue
@@ -72,10 +72,10 @@ export function listSessions(at: AgentEnvironment, { agent: only, project }: Lis
       continue
     }
     const first = project === undefined ? undefined : agent.projectFolder?.(project)
-    for (const file of filesIn(folder, agent.files, first)) if (isOwn(file.path)) found.push({ agent, file })
+    for (const file of filesIn(folder, agent.files, first)) if (isOwn(file.path)) files.push({ agent, file })
   }
   let budget = wholeBudget
-  for (const { agent, file } of found.toSorted((a, b) => b.file.changedMs - a.file.changedMs)) {
+  for (const { agent, file } of files.toSorted((a, b) => b.file.changedMs - a.file.changedMs)) {
     const isSmall = file.size <= wholeFile && file.size <= budget
     const session = listedFile(agent, file, isSmall)
     if (!session || (project !== undefined && session.cwd !== project)) continue
@@ -159,8 +159,8 @@ function about(
 
 /** For a first line that is longer than what was read. */
 function looseField(text: string, field: string): string | undefined {
-  const found = new RegExp(`"${field}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(text.slice(0, headSize))?.[1]
-  return found === undefined ? undefined : (JSON.parse(found) as string)
+  const quotedText = new RegExp(`"${field}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(text.slice(0, headSize))?.[1]
+  return quotedText === undefined ? undefined : (JSON.parse(quotedText) as string)
 }
 
 function isSubagent(line: JsonObject | undefined): boolean {
@@ -180,16 +180,16 @@ interface Beginning {
 /** The first lines of a session, all or up to the first user message. */
 function readBeginning(format: SessionFormat, texts: Iterable<string>, untilWords = false): Beginning {
   const read = format.reader(true)
-  const found: Beginning = { lines: [], bytes: 0 }
+  const beginning: Beginning = { lines: [], bytes: 0 }
   for (const text of texts) {
     const line = parsedLine(text)
     if (!line) continue
-    found.bytes += text.length + 1
-    found.lines.push(line)
-    found.words ??= userWords(readable(read, line, found.lines.length - 1))
-    if (untilWords && found.words !== undefined) break
+    beginning.bytes += text.length + 1
+    beginning.lines.push(line)
+    beginning.words ??= userWords(readable(read, line, beginning.lines.length - 1))
+    if (untilWords && beginning.words !== undefined) break
   }
-  return found
+  return beginning
 }
 
 /** The lines of a long header, without a long first one. */
@@ -286,8 +286,8 @@ function priceOf(usage: Tokens, provider: string, model: string | undefined): nu
 }
 
 function sumOf(costs: readonly (number | undefined)[]): number | undefined {
-  const known = costs.filter((cost) => cost !== undefined)
-  const sum = known.reduce((total, cost) => total + cost, 0)
+  const priced = costs.filter((cost) => cost !== undefined)
+  const sum = priced.reduce((total, cost) => total + cost, 0)
   return sum > 0 ? sum : undefined
 }
 
@@ -326,9 +326,9 @@ export async function findSession(
     if (!format) throw badInput(`${named} is not a session of an agent that Synapse knows.`)
     return { agent: format.id, source: await fileSource(path, format, options) }
   }
-  const found = listSessions(at).filter(({ id }) => id.startsWith(named))
-  const [only, ...others] = found
-  if (others.length > 0) throw badInput(`${found.length} sessions begin with ${named}. Give more of the id.`)
+  const matches = listSessions(at).filter(({ id }) => id.startsWith(named))
+  const [only, ...others] = matches
+  if (others.length > 0) throw badInput(`${matches.length} sessions begin with ${named}. Give more of the id.`)
   return only && openListed(only, options)
 }
 

@@ -55,8 +55,8 @@ export async function putSession(
   const session = freeSession(source, agent, format, at, options)
   const { progress } = options
   if (options.dryRun) {
-    const made = writeAll(carriedText(source, format, session, progress), () => {})
-    return { ...made, path: placeOf(agent, session, at) }
+    const written = writeAll(carriedText(source, format, session, progress), () => {})
+    return { ...written, path: placeOf(agent, session, at) }
   }
   const job = { source, agent, format, session, at, progress }
   return agent.pathFor ? putFile(job) : putOpencode(job)
@@ -155,11 +155,11 @@ async function compare(
   format: SessionFormat,
   progress?: Progress,
 ): Promise<void> {
-  const found = difference(carried.digests, digestsOf(written, progress).digests)
-  if (found === undefined) return
+  const changed = difference(carried.digests, digestsOf(written, progress).digests)
+  if (changed === undefined) return
   throw new SynapseError({
     kind: 'internal',
-    message: `What was written for ${format.id} was read back with a difference (${found}), so it was removed again.`,
+    message: `What was written for ${format.id} was read back with a difference (${changed}), so it was removed again.`,
   })
 }
 

@@ -51,9 +51,9 @@ export function formatOfFile(path: string): SessionFormat | undefined {
 }
 
 /** The objects of the complete lines in a piece of a file. */
-export function parsedLines(text: string, whole: boolean): JsonObject[] {
+export function parsedLines(text: string, isWhole: boolean): JsonObject[] {
   const lines = text.split('\n')
-  if (!whole) lines.pop()
+  if (!isWhole) lines.pop()
   return lines.map(parsedLine).filter((line) => line !== undefined)
 }
 
@@ -255,8 +255,8 @@ export function messagesSource(
     digest: hash.digest('hex'),
     *messages() {
       for (const { message, at } of messages) {
-        const known = timeOf(message) ?? at
-        yield { message, ...(known !== undefined && { at: known }) }
+        const time = timeOf(message) ?? at
+        yield { message, ...(time !== undefined && { at: time }) }
       }
     },
     *lines() {},

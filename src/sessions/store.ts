@@ -24,8 +24,8 @@ export function sessionArchive(source: SessionSource, now: string): ReadArchive 
   const { conversation, entries } = read.archive
   let at = head.startedAt ?? now
   const timed = entries.map((entry) => {
-    const known = timeOf(entry.message)
-    if (known !== undefined && known > at) at = known
+    const time = timeOf(entry.message)
+    if (time !== undefined && time > at) at = time
     return { ...entry, at }
   })
   const title = head.title === undefined ? {} : { title: shortTitle(head.title) }

@@ -40,8 +40,8 @@ const runChangesRule: Rule = object(runFields)
 /** Throws unless the argument of a function is an object, with an example of what it takes. */
 export function checkArgument(value: unknown, example: string): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
-  const given = value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : JSON.stringify(value)
-  throw badInput(`Give an object, such as ${example}, not ${given}.`)
+  const text = value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : JSON.stringify(value)
+  throw badInput(`Give an object, such as ${example}, not ${text}.`)
 }
 
 const toolSpecs: Rule = listOf(toolSpecRule)

@@ -18,8 +18,8 @@ export function problemsWith(rule: Rule, value: unknown): readonly SettingProble
   if (rule.anyOf) return problemsOfAny(rule.anyOf, value)
   if (value === undefined) return otherKind('is missing')
   if (!isKind(rule, value)) return otherKind(`must be ${kindOf(rule)}${insteadOf(value)}`)
-  if (rule.enum && !rule.enum.some((one) => one === value)) {
-    return otherKind(`unknown value ${shown(value)}; known are ${rule.enum.join(', ')}`)
+  if (rule.enum && !rule.enum.some((allowed) => allowed === value)) {
+    return otherKind(`unknown value ${textOfValue(value)}; known are ${rule.enum.join(', ')}`)
   }
   if (typeof value === 'number') return saying(limitOf(rule, value))
   if (typeof value === 'string') return saying(textProblem(rule, value))
@@ -30,34 +30,36 @@ export function problemsWith(rule: Rule, value: unknown): readonly SettingProble
 const none: readonly SettingProblem[] = []
 
 function problemsOfList(rule: Rule, value: readonly unknown[]): readonly SettingProblem[] {
-  const found = [...saying(lengthOf(rule, value))]
+  const problems = [...saying(lengthOf(rule, value))]
   for (const [index, item] of value.entries()) {
-    if (rule.items) for (const problem of problemsWith(rule.items, item)) found.push(atKey(index, problem))
+    if (rule.items) for (const problem of problemsWith(rule.items, item)) problems.push(atKey(index, problem))
   }
-  return found
+  return problems
 }
 
 /** Known keys are read even if inherited: `run` of a tool may be a method of its class. */
 function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>): readonly SettingProblem[] {
   const { properties = {}, additionalProperties: others, required = [] } = rule
-  const found: SettingProblem[] = []
-  for (const [key, known] of Object.entries(properties)) {
+  const problems: SettingProblem[] = []
+  for (const [key, property] of Object.entries(properties)) {
     if (value[key] === undefined && !required.includes(key)) continue
-    for (const problem of problemsWith(known, value[key])) found.push(atKey(key, problem))
+    for (const problem of problemsWith(property, value[key])) problems.push(atKey(key, problem))
   }
   for (const key of Object.keys(value)) {
     if (others === true || Object.hasOwn(properties, key) || value[key] === undefined) continue
-    if (typeof others !== 'object') found.push({ path: [key], says: unknownKey(key, Object.keys(properties)) })
-    else for (const problem of problemsWith(others, value[key])) found.push(atKey(key, problem))
+    if (typeof others !== 'object') problems.push({ path: [key], says: unknownKey(key, Object.keys(properties)) })
+    else for (const problem of problemsWith(others, value[key])) problems.push(atKey(key, problem))
   }
-  return found
+  return problems
 }
 
 /** The problems of the intended alternative; if there is none, the alternatives. */
 function problemsOfAny(rules: readonly Rule[], value: unknown): readonly SettingProblem[] {
-  const found = rules.map((rule) => problemsWith(rule, value))
-  if (found.some((problems) => problems.length === 0)) return none
-  const meant = found.filter((problems) => !problems.some((one) => one.otherKind && one.path.length === 0))
+  const perRule = rules.map((rule) => problemsWith(rule, value))
+  if (perRule.some((problems) => problems.length === 0)) return none
+  const meant = perRule.filter(
+    (problems) => !problems.some((problem) => problem.otherKind && problem.path.length === 0),
+  )
   const [nearest] = meant.toSorted((a, b) => a.length - b.length)
   if (nearest) return nearest
   if (value === undefined) return otherKind('is missing')
@@ -150,31 +152,32 @@ export const kindWords: Readonly<Record<string, string>> = {
 export function insteadOf(given: unknown): string {
   if (given === undefined) return ''
   const isMap = typeof given === 'object' && given !== null
-  return `, not ${Array.isArray(given) ? 'a list' : isMap ? 'a map' : shown(given)}`
+  return `, not ${Array.isArray(given) ? 'a list' : isMap ? 'a map' : textOfValue(given)}`
 }
 
 /** A value as it is quoted in a message, at most a line of it. */
-export function shown(value: unknown): string {
+export function textOfValue(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   const written = typeof value === 'string' || typeof value === 'object' ? JSON.stringify(value) : String(value)
   return written.length > 80 ? `${written.slice(0, 80)}…` : written
 }
 
-export function unknownKey(key: string, known: readonly string[]): string {
-  if (known.includes(key)) {
+export function unknownKey(key: string, keys: readonly string[]): string {
+  if (keys.includes(key)) {
     return `unknown key ${JSON.stringify(key)} here; it belongs to another kind of entry`
   }
-  const near = nearestName(key, known)
-  return `unknown key ${shown(key)}; ${near ? `did you mean ${near}?` : `known are ${known.join(', ')}`}`
+  const near = nearestName(key, keys)
+  return `unknown key ${textOfValue(key)}; ${near ? `did you mean ${near}?` : `known are ${keys.join(', ')}`}`
 }
 
 /** The known name that is closest to a mistyped one: another case, more or fewer letters at its end, or a few typos. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
-  const like = known.find(
-    (one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one),
+function nearestName(name: string, names: readonly string[]): string | undefined {
+  const like = names.find(
+    (candidate) =>
+      candidate.toLowerCase() === name.toLowerCase() || candidate.startsWith(name) || name.startsWith(candidate),
   )
   if (like !== undefined) return like
-  const ranked = known.map((one) => ({ one, typos: typosBetween(name, one) })).toSorted((a, b) => a.typos - b.typos)
+  const ranked = names.map((one) => ({ one, typos: typosBetween(name, one) })).toSorted((a, b) => a.typos - b.typos)
   const [best] = ranked
   return best && best.typos <= Math.min(2, Math.floor(name.length / 3)) ? best.one : undefined
 }
@@ -185,12 +188,12 @@ function typosBetween(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
+      const isSame = a[i - 1] === b[j - 1]
       const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       row[j] = Math.min(
         (rows[i - 1]?.[j] ?? 0) + 1,
         (row[j - 1] ?? 0) + 1,
-        (rows[i - 1]?.[j - 1] ?? 0) + (same ? 0 : 1),
+        (rows[i - 1]?.[j - 1] ?? 0) + (isSame ? 0 : 1),
         swapped ? (rows[i - 2]?.[j - 2] ?? 0) + 1 : Infinity,
       )
     }

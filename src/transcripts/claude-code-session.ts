@@ -112,8 +112,8 @@ function scan(): SessionScan {
       if (node.counts && line.type === 'assistant')
         set({ model: stringAt(line, 'message', 'model'), provider: 'anthropic' })
     },
-    end(whole) {
-      const on = mainLines(nodes, whole)
+    end(isWhole) {
+      const on = mainLines(nodes, isWhole)
       const all = nodes.flatMap((node, index) => (node.counts ? [index] : []))
       const lines = afterParents(
         all.filter((index) => on.has(index)),
@@ -133,7 +133,7 @@ function scan(): SessionScan {
 }
 
 /** The chain from the last line to the first, with the pieces and results of replies that have several calls. */
-function mainLines(nodes: readonly LineNode[], whole: boolean): ReadonlySet<number> {
+function mainLines(nodes: readonly LineNode[], isWhole: boolean): ReadonlySet<number> {
   const byUuid = new Map(nodes.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
   const counting = nodes.flatMap(({ counts }, index) => (counts ? [index] : []))
   // A log without a chain is simply in order.
@@ -141,7 +141,7 @@ function mainLines(nodes: readonly LineNode[], whole: boolean): ReadonlySet<numb
   const path = pathTo(counting.at(-1), (index) => {
     const node = nodes[index]
     const parent = typeof node?.parent === 'string' ? byUuid.get(node.parent) : undefined
-    if (parent !== undefined || !whole) return parent
+    if (parent !== undefined || !isWhole) return parent
     const logical = node?.logicalParent === undefined ? undefined : byUuid.get(node.logicalParent)
     return logical ?? counting.findLast((earlier) => earlier < index)
   })

@@ -53,8 +53,8 @@ function read(json: Json): Transcript {
       carried.push(message)
       continue
     }
-    const made = readChatMessage(message, `${path}[${index}]`, model, registry)
-    messages.push(...withSource(id, [...carried, message], made))
+    const read = readChatMessage(message, `${path}[${index}]`, model, registry)
+    messages.push(...withSource(id, [...carried, message], read))
     carried = []
   }
   const first = messages.findLastIndex(({ source }) => source?.index === 0)
@@ -228,7 +228,7 @@ function write(messages: Message[]): Json {
 
 /** Results go into the assistant's message, after their calls. */
 function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
-  const out: { sender: string; content: Block[] }[] = []
+  const messages: { sender: string; content: Block[] }[] = []
   for (const { role, content } of written) {
     const results = content.filter((block) => block.type === 'tool_result')
     const rest = content.filter((block) => block.type !== 'tool_result')
@@ -236,7 +236,7 @@ function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
     if (results.length > 0) push('assistant', results)
     if (rest.length > 0) push(sender, rest)
   }
-  return out.map(({ sender, content }, index) => ({
+  return messages.map(({ sender, content }, index) => ({
     uuid: uuidFor(JSON.stringify([index, sender, content])),
     text: content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : [])).join('\n\n'),
     content,
@@ -246,8 +246,8 @@ function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
   }))
 
   function push(sender: string, content: Block[]): void {
-    const last = out.at(-1)
+    const last = messages.at(-1)
     if (last?.sender === sender && sender === 'assistant') last.content.push(...content)
-    else out.push({ sender, content: [...content] })
+    else messages.push({ sender, content: [...content] })
   }
 }

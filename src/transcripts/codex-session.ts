@@ -107,18 +107,18 @@ function scan(): SessionScan {
       const userLines = Array.isArray(payload.replacement_history) ? [] : lines.filter(({ isUser }) => isUser)
       lines = [...userLines, { index, isUser: false, begins: false }]
     },
-    end(whole) {
+    end(isWhole) {
       const notes: Note[] = []
       const why = 'the session was rolled back to before them'
-      if (rolledBack > 0 && !whole) notes.push({ kind: 'dropped', what: `${rolledBack} items`, why })
-      if (compactions > 0 && !whole) {
+      if (rolledBack > 0 && !isWhole) notes.push({ kind: 'dropped', what: `${rolledBack} items`, why })
+      if (compactions > 0 && !isWhole) {
         notes.push({
           kind: 'dropped',
           what: 'what comes before the last compaction',
           why: 'its summary represents it',
         })
       }
-      return { head, lines: whole ? all : lines.map(({ index }) => index), notes }
+      return { head, lines: isWhole ? all : lines.map(({ index }) => index), notes }
     },
   }
 }
@@ -129,7 +129,7 @@ function withoutTurns<L extends { begins: boolean }>(lines: L[], turns: number):
   return lines.slice(0, Math.max(0, end))
 }
 
-function reader(whole: boolean): ReturnType<SessionFormat['reader']> {
+function reader(isWhole: boolean): ReturnType<SessionFormat['reader']> {
   let provider = 'openai'
   let model = ''
   return (line) => {
@@ -138,15 +138,15 @@ function reader(whole: boolean): ReturnType<SessionFormat['reader']> {
     if (line.type === 'turn_context') model = stringIn(payload, 'model') ?? model
     const at = timeAt(line.timestamp)
     const origin: Origin = { protocol: protocolId, provider, model }
-    return messagesOf(line, payload, origin, whole).map((message) => ({ message, ...(at !== undefined && { at }) }))
+    return messagesOf(line, payload, origin, isWhole).map((message) => ({ message, ...(at !== undefined && { at }) }))
   }
 }
 
-function messagesOf(line: JsonObject, payload: JsonObject, origin: Origin, whole: boolean): Message[] {
+function messagesOf(line: JsonObject, payload: JsonObject, origin: Origin, isWhole: boolean): Message[] {
   const read = (items: Item[]): Message[] =>
     readGroups(items.map((item) => ({ item, origin }))).map(({ message }) => message)
   if (line.type === 'compacted') {
-    if (!whole && Array.isArray(payload.replacement_history)) {
+    if (!isWhole && Array.isArray(payload.replacement_history)) {
       return read(payload.replacement_history.filter((item): item is Item => isObject(item)))
     }
     return [{ role: 'user', parts: [{ type: 'compaction', text: stringIn(payload, 'message') ?? '' }] }]

@@ -58,11 +58,11 @@ function scan(): SessionScan {
       }
       if (info.role === 'assistant') set({ model: stringAt(info, 'modelID'), provider: stringAt(info, 'providerID') })
     },
-    end(whole) {
+    end(isWhole) {
       const all = nodes.flatMap((node, index) => (node ? [index] : []))
       const from = revertedFrom === undefined ? -1 : nodes.findIndex((node) => node?.id === revertedFrom)
       const standing = from < 0 ? all : all.filter((index) => index < from)
-      const lines = whole ? standing : sinceCompaction(standing, nodes)
+      const lines = isWhole ? standing : sinceCompaction(standing, nodes)
       const omitted = all.length - lines.length
       const why = 'they were taken back, or a summary represents them'
       return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }
@@ -89,11 +89,11 @@ function partsIn(line: JsonObject): JsonObject[] {
   return Array.isArray(line.parts) ? line.parts.filter(isObject) : []
 }
 
-function reader(whole: boolean): ReturnType<SessionFormat['reader']> {
+function reader(isWhole: boolean): ReturnType<SessionFormat['reader']> {
   return (line) => {
     const info = objectIn(line.info)
     const at = timeAt(isObject(info.time) ? info.time.created : undefined)
-    const messages = info.role === 'user' ? readUser(partsIn(line)) : readReply(info, partsIn(line), whole)
+    const messages = info.role === 'user' ? readUser(partsIn(line)) : readReply(info, partsIn(line), isWhole)
     return messages.map((message) => ({ message, ...(at !== undefined && { at }) }))
   }
 }
@@ -124,7 +124,7 @@ function isDropped(info: JsonObject, parts: readonly JsonObject[]): boolean {
   return !(info.error.name === 'MessageAbortedError' && hasOutput)
 }
 
-function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolean): Message[] {
+function readReply(info: JsonObject, parts: readonly JsonObject[], isWhole: boolean): Message[] {
   if (info.role !== 'assistant' || isDropped(info, parts)) return []
   const read: Part[] = []
   const results: ToolResultPart[] = []
@@ -135,7 +135,7 @@ function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolea
     const state = objectIn(part.state)
     const [callId, name] = [stringAt(part, 'callID') ?? '', stringAt(part, 'tool') ?? '']
     read.push({ type: 'tool-call', callId, alias: callId, name, input: state.input ?? {} })
-    const result = readResult(state, whole)
+    const result = readResult(state, isWhole)
     if (result) results.push({ type: 'tool-result', callId, name, ...result })
   }
   const [provider, model, replyId] = [stringAt(info, 'providerID'), stringAt(info, 'modelID'), stringAt(info, 'id')]
@@ -152,7 +152,7 @@ function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolea
   ]
 }
 
-function readResult(state: JsonObject, whole: boolean): Pick<ToolResultPart, 'output' | 'failed'> | undefined {
+function readResult(state: JsonObject, isWhole: boolean): Pick<ToolResultPart, 'output' | 'failed'> | undefined {
   const metadata = objectIn(state.metadata)
   if (state.status === 'error') {
     const interrupted = metadata.interrupted === true ? stringAt(metadata, 'output') : undefined
@@ -160,7 +160,7 @@ function readResult(state: JsonObject, whole: boolean): Pick<ToolResultPart, 'ou
     return { output: texts(text), failed: interrupted === undefined }
   }
   if (state.status !== 'completed') return undefined
-  const isCleared = !whole && isObject(state.time) && state.time.compacted !== undefined
+  const isCleared = !isWhole && isObject(state.time) && state.time.compacted !== undefined
   if (isCleared) return { output: texts('[Old tool result content cleared]') }
   const files = Array.isArray(state.attachments) ? state.attachments.filter(isObject).flatMap(fileIn) : []
   return { output: [...texts(stringAt(state, 'output') ?? ''), ...files] }

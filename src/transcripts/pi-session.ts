@@ -66,7 +66,7 @@ function scan(): SessionScan {
       if (line.type === 'session_info') set({ title: stringAt(line, 'name') })
       set({ model: stringAt(line, 'message', 'model'), provider: stringAt(line, 'message', 'provider') })
     },
-    end(whole) {
+    end(isWhole) {
       const byId = new Map(nodes.flatMap(({ id }, index) => (id === undefined ? [] : [[id, index] as const])))
       const isTree = nodes.some(({ parentId }) => parentId !== undefined)
       const path = isTree
@@ -74,7 +74,7 @@ function scan(): SessionScan {
         : nodes.map((_, index) => index).slice(1)
       const counting = path.filter((index) => nodes[index]?.isMessage || nodes[index]?.isCompaction)
       const all = nodes.filter(({ isMessage }) => isMessage).length
-      const lines = whole ? counting : afterCompaction(counting, nodes)
+      const lines = isWhole ? counting : afterCompaction(counting, nodes)
       const omitted = all - lines.filter((index) => nodes[index]?.isMessage).length
       const why = 'they are on another branch, or a summary represents them'
       return { head, lines, notes: omitted > 0 ? [{ kind: 'dropped', what: `${omitted} messages`, why }] : [] }

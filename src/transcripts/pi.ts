@@ -43,18 +43,18 @@ function read(json: Json): Transcript {
   if (lines[0]?.type !== 'session') throw unreadable(formatId, '$[0]', 'the header of a session')
   const notes: Note[] = []
   const branch = currentBranch(lines, notes)
-  const found: Found[] = []
+  const messages: Found[] = []
   const registry = callRegistry()
   for (const line of branch) {
     const entry = lines[line] as JsonObject
     const message = readEntry(entry, `$[${line}]`, registry, notes)
     if (!message) continue
     if (entry.type === 'compaction')
-      found.splice(...placeOfSummary(entry, line, lines, found), { message, line, isSummary: true })
-    else found.push({ message, line, isSummary: false })
+      messages.splice(...placeOfSummary(entry, line, lines, messages), { message, line, isSummary: true })
+    else messages.push({ message, line, isSummary: false })
   }
   noteOtherBranches(lines, branch, notes)
-  return { messages: withSources(found, lines), notes }
+  return { messages: withSources(messages, lines), notes }
 }
 
 function currentBranch(lines: readonly JsonObject[], notes: Note[]): number[] {
@@ -86,15 +86,15 @@ function placeOfSummary(
   entry: JsonObject,
   line: number,
   lines: readonly JsonObject[],
-  found: readonly Found[],
+  messages: readonly Found[],
 ): [start: number, deleteCount: 0] {
   const { firstKeptEntryId: id, firstKeptEntryIndex: index } = entry
   let firstLine = line
   if (typeof id === 'string') firstLine = lines.findIndex((candidate) => candidate.id === id)
   else if (typeof index === 'number') firstLine = index
   if (firstLine < 0) firstLine = line
-  const start = found.findIndex((candidate) => !candidate.isSummary && candidate.line >= firstLine)
-  return [start < 0 ? found.length : start, 0]
+  const start = messages.findIndex((candidate) => !candidate.isSummary && candidate.line >= firstLine)
+  return [start < 0 ? messages.length : start, 0]
 }
 
 function noteOtherBranches(lines: readonly JsonObject[], branch: readonly number[], notes: Note[]): void {
@@ -105,10 +105,10 @@ function noteOtherBranches(lines: readonly JsonObject[], branch: readonly number
   notes.push({ kind: 'dropped', what: `${others} messages of other branches`, why })
 }
 
-function withSources(found: readonly Found[], lines: readonly JsonObject[]): Message[] {
+function withSources(messages: readonly Found[], lines: readonly JsonObject[]): Message[] {
   let next = 0
-  const last = found.findLastIndex((candidate) => !candidate.isSummary)
-  return found.map(({ message, line, isSummary }, index) => {
+  const last = messages.findLastIndex((candidate) => !candidate.isSummary)
+  return messages.map(({ message, line, isSummary }, index) => {
     const end = isSummary ? next : index === last ? lines.length : line + 1
     const value: Json[] = lines.slice(next, end)
     next = end

@@ -21,9 +21,14 @@ const version = '0.24.4'
 export const qwenCodeSession: SessionFormat = {
   id: 'qwen-code',
   scan,
-  reader: (whole) => (line, index) => {
+  reader: (isWhole) => (line, index) => {
     const at = timeAt(line.timestamp)
-    const contents = compressed(line) && !whole ? compressed(line) : isMessageLine(line) ? [line.message ?? null] : []
+    const contents =
+      compressedContents(line) && !isWhole
+        ? compressedContents(line)
+        : isMessageLine(line)
+          ? [line.message ?? null]
+          : []
     const model = stringAt(line, 'model')
     const entries = (contents ?? []).map((content) => ({ content, ...(model !== undefined && { model }) }))
     return readContents(entries, `line ${index + 1}`).map((message) => ({
@@ -46,7 +51,7 @@ export function isMessageLine(line: JsonObject): boolean {
 }
 
 /** The history that replaced everything before a compression. */
-function compressed(line: JsonObject) {
+function compressedContents(line: JsonObject) {
   if (line.type !== 'system' || line.subtype !== 'chat_compression' || !isObject(line.systemPayload)) return undefined
   const { compressedHistory: history } = line.systemPayload
   return Array.isArray(history) ? history : undefined
@@ -64,7 +69,7 @@ function scan(): SessionScan {
   const nodes: LineNode[] = []
   return {
     see(line, index) {
-      const compresses = compressed(line) !== undefined
+      const compresses = compressedContents(line) !== undefined
       const [uuid, parent] = [stringAt(line, 'uuid'), stringAt(line, 'parentUuid')]
       nodes[index] = { uuid, parent, counts: isMessageLine(line), compresses }
       time(timeAt(line.timestamp))
@@ -73,11 +78,11 @@ function scan(): SessionScan {
       if (line.type === 'assistant') set({ model: stringAt(line, 'model') })
       if (line.subtype === 'custom_title') set({ title: stringAt(line, 'systemPayload', 'customTitle') })
     },
-    end(whole) {
+    end(isWhole) {
       const byUuid = new Map(nodes.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
       const leaf = [...byUuid.values()].at(-1)
       const path = pathTo(leaf, (index) => byUuid.get(nodes[index]?.parent ?? ''))
-      const cut = whole ? -1 : path.findLastIndex((index) => nodes[index]?.compresses)
+      const cut = isWhole ? -1 : path.findLastIndex((index) => nodes[index]?.compresses)
       const lines = path.slice(Math.max(0, cut)).filter((index, n) => nodes[index]?.counts || (cut >= 0 && n === 0))
       const omitted = nodes.filter(({ counts }) => counts).length - lines.filter((index) => nodes[index]?.counts).length
       const why = 'they are on another branch, or a summary represents them'

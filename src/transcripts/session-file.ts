@@ -22,13 +22,13 @@ export function readSession(format: SessionFormat, lines: readonly JsonObject[],
   for (const [index, line] of lines.entries()) scan.see(line, index)
   const scanned = scan.end(true)
   const read = format.reader(true, scanned)
-  const found = scanned.lines.flatMap((line) => {
+  const parsed = scanned.lines.flatMap((line) => {
     const messages = read(lines[line] ?? {}, line).map(({ message }) => message)
     return messages.length > 0 ? [{ line, messages }] : []
   })
   let next = 0
-  const messages = found.flatMap(({ line, messages: contents }, index) => {
-    const end = index === found.length - 1 ? lines.length : Math.max(next, line + 1)
+  const messages = parsed.flatMap(({ line, messages: contents }, index) => {
+    const end = index === parsed.length - 1 ? lines.length : Math.max(next, line + 1)
     const value: Json[] = lines.slice(next, end)
     next = end
     return withSource(format.id, value, contents)
@@ -52,14 +52,14 @@ export function writeSession(format: SessionFormat, history: readonly Message[])
   )
   const steps = stepper(adaptFor(format.id))
   const isNew = runs.size === groups.length
-  const out: JsonObject[] = []
+  const written: JsonObject[] = []
   let writer = isNew ? format.writer(session) : undefined
-  if (writer) out.push(...writer.open())
+  if (writer) written.push(...writer.open())
   let at = session.startedAt
   let position = 0
-  const write = (made: readonly Step[]): void => {
-    writer ??= format.writer(session, out.at(-1) ?? {})
-    for (const step of made) out.push(...writer.add(step))
+  const write = (steps: readonly Step[]): void => {
+    writer ??= format.writer(session, written.at(-1) ?? {})
+    for (const step of steps) written.push(...writer.add(step))
   }
   for (const group of groups) {
     const run = runs.get(group)
@@ -74,19 +74,19 @@ export function writeSession(format: SessionFormat, history: readonly Message[])
     // Pending lines belong before the lines that follow.
     if (position > 0) write(steps.end())
     const lines = (Array.isArray(group) ? group : [group]).filter(isObject)
-    out.push(...lines)
+    written.push(...lines)
     writer = undefined
-    const of = messages[position]?.source?.of ?? 1
-    for (const message of messages.slice(position, position + of)) {
+    const count = messages[position]?.source?.of ?? 1
+    for (const message of messages.slice(position, position + count)) {
       at = timeOf(message) ?? at
       write(steps.seen(message, at))
     }
-    position += of
+    position += count
   }
   const rest = steps.end()
   if (rest.length > 0) write(rest)
-  if (isNew && writer) out.push(...writer.close())
-  return format.withHead ? format.withHead(out, session) : out
+  if (isNew && writer) written.push(...writer.close())
+  return format.withHead ? format.withHead(written, session) : written
 }
 
 /** If a format has a call and its result in one record, a reply that gets new results is written again. */

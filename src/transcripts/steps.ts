@@ -157,19 +157,19 @@ function inputOf({ input, malformed }: ToolCallPart): JsonObject {
 }
 
 function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string, omitted: Tally): void {
-  const found =
+  const match =
     open?.calls.find(({ from }) => from === part.callId) ??
     open?.calls.find(({ call, result }) => result === undefined && call.name === part.name)
-  if (!found) {
+  if (!match) {
     omitted.add('orphans', 1)
     return
   }
   // A session that its tool has resumed can contain a result twice.
-  if (found.result) return
+  if (match.result) return
   const output = part.output.flatMap((piece) => showPart(piece, omitted))
-  found.result = {
-    id: found.call.id,
-    name: found.call.name,
+  match.result = {
+    id: match.call.id,
+    name: match.call.name,
     output,
     failed: part.failed === true,
     at: part.endedAt ?? at,

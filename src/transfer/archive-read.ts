@@ -26,7 +26,7 @@ export async function* readArchives(lines: AsyncIterable<Line>): AsyncGenerator<
       open = begin(line)
       continue
     }
-    const value = unsealed(line, open.last)
+    const value = unseal(line, open.last)
     if (value === undefined) {
       // Only a last line without a line break may be incomplete.
       yield cutOff(open, line.number)
@@ -56,7 +56,7 @@ export function isArchive(firstLine: string): boolean {
 
 function begin(line: Line): Reading {
   if (!isArchive(line.text)) throw badInput(`Line ${line.number} should be the manifest of an archive.`)
-  const value = unsealed(line, '')
+  const value = unseal(line, '')
   if (!value) throw badInput(`Line ${line.number} is cut off, and it is the manifest: nothing can be read.`)
   if (value.json['synapse-archive'] !== archiveVersion) {
     throw badInput(
@@ -72,7 +72,7 @@ function begin(line: Line): Reading {
 const sealLength = ',"sha256":"'.length + 64 + '"}'.length
 
 /** The value of a line with a correct hash; undefined for an incomplete last line. */
-function unsealed(line: Line, last: string): { json: JsonObject; seal: string } | undefined {
+function unseal(line: Line, last: string): { json: JsonObject; seal: string } | undefined {
   const { text, number } = line
   const body = `${text.slice(0, -sealLength)}}`
   const [, seal] = /,"sha256":"([0-9a-f]{64})"\}$/.exec(text.slice(-sealLength)) ?? []
@@ -122,10 +122,10 @@ function checkCounts({ archive, counts, ids }: Reading, number: number): void {
 /** The readable part, made consistent. */
 function cutOff({ archive, ids, counts }: Reading, line: number | undefined): ReadArchive {
   const { conversation, branches, entries } = archive
-  const has = (id: string | null) => id !== null && ids.has(id)
+  const isKnown = (id: string | null) => id !== null && ids.has(id)
   const { branch, ...about } = conversation
-  const head = has(conversation.head) ? conversation.head : (entries.at(-1)?.id ?? null)
-  const valid = branches.filter(({ entryId }) => has(entryId))
+  const head = isKnown(conversation.head) ? conversation.head : (entries.at(-1)?.id ?? null)
+  const valid = branches.filter(({ entryId }) => isKnown(entryId))
   const stays = head === conversation.head && branch !== undefined && valid.some(({ name }) => name === branch)
   const missing = Number(counts['entries']) - entries.length
   const at = line === undefined ? {} : { at: `line ${line}` }

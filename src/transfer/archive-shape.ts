@@ -43,13 +43,13 @@ export function readManifest(
   }
 }
 
-export function checkEntry(json: Json, known: Ids, line: number): ArchivedEntry {
+export function checkEntry(json: Json, ids: Ids, line: number): ArchivedEntry {
   const entry = objectIn(json, 'entry', line)
   const { parentId, message } = entry
   const [id, at] = [text(entry, 'id', line), text(entry, 'at', line)]
   if (parentId !== null && typeof parentId !== 'string') throw wrong(line, 'parentId', 'an id or null')
-  if (known.has(id)) throw badInput(`Line ${line}: there is already an entry ${id}.`)
-  if (parentId !== null && !known.has(parentId)) {
+  if (ids.has(id)) throw badInput(`Line ${line}: there is already an entry ${id}.`)
+  if (parentId !== null && !ids.has(parentId)) {
     throw badInput(`Line ${line}: the parent ${parentId} of entry ${id} does not come before it.`)
   }
   try {
@@ -61,7 +61,7 @@ export function checkEntry(json: Json, known: Ids, line: number): ArchivedEntry 
   }
 }
 
-export function checkExchange(json: Json, known: Ids, line: number): Omit<Exchange, 'conversationId'> {
+export function checkExchange(json: Json, ids: Ids, line: number): Omit<Exchange, 'conversationId'> {
   const exchange = objectIn(json, 'exchange', line)
   need(
     exchange,
@@ -87,11 +87,11 @@ export function checkExchange(json: Json, known: Ids, line: number): Omit<Exchan
   if (!['open', 'done', 'failed', 'cancelled', 'interrupted'].includes(text(exchange, 'outcome', line))) {
     throw wrong(line, 'outcome', 'open, done, failed, cancelled or interrupted')
   }
-  pointsTo(exchange, ['basedOn', 'replyEntryId'], known, line)
+  pointsTo(exchange, ['basedOn', 'replyEntryId'], ids, line)
   return exchange as JsonObject & Omit<Exchange, 'conversationId'>
 }
 
-export function checkToolRun(json: Json, known: Ids, line: number): Omit<RecordedToolRun, 'conversationId'> {
+export function checkToolRun(json: Json, ids: Ids, line: number): Omit<RecordedToolRun, 'conversationId'> {
   const run = objectIn(json, 'toolRun', line)
   need(
     run,
@@ -111,25 +111,25 @@ export function checkToolRun(json: Json, known: Ids, line: number): Omit<Recorde
   if (run['outcome'] !== undefined && !['done', 'failed', 'unknown'].includes(text(run, 'outcome', line))) {
     throw wrong(line, 'outcome', 'done, failed or unknown')
   }
-  pointsTo(run, ['entryId', 'resultEntryId'], known, line)
+  pointsTo(run, ['entryId', 'resultEntryId'], ids, line)
   return run as JsonObject & Omit<RecordedToolRun, 'conversationId'>
 }
 
-export function checkOverlay(json: Json, known: Ids, line: number): Omit<Overlay, 'conversationId'> {
+export function checkOverlay(json: Json, ids: Ids, line: number): Omit<Overlay, 'conversationId'> {
   const overlay = objectIn(json, 'overlay', line)
   need(
     overlay,
     { id: 'string', entryId: 'string', kind: 'string', data: 'object', undone: 'boolean', at: 'string' },
     line,
   )
-  pointsTo(overlay, ['entryId'], known, line)
+  pointsTo(overlay, ['entryId'], ids, line)
   return overlay as JsonObject & Omit<Overlay, 'conversationId'>
 }
 
-function pointsTo(object: JsonObject, fields: readonly string[], known: Ids, line: number): void {
+function pointsTo(object: JsonObject, fields: readonly string[], ids: Ids, line: number): void {
   for (const field of fields) {
     const id = object[field]
-    if (id !== undefined && !(typeof id === 'string' && known.has(id))) {
+    if (id !== undefined && !(typeof id === 'string' && ids.has(id))) {
       throw badInput(`Line ${line}: ${field} names the entry ${JSON.stringify(id)}, which is not there.`)
     }
   }

@@ -95,9 +95,9 @@ function text(value: Json): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function onlyKeys(value: Json, known: Readonly<Record<string, true>>): JsonObject | undefined {
+function onlyKeys(value: Json, keys: Readonly<Record<string, true>>): JsonObject | undefined {
   if (!isObject(value)) return undefined
-  return Object.fromEntries(Object.entries(value).filter(([key]) => Object.hasOwn(known, key)))
+  return Object.fromEntries(Object.entries(value).filter(([key]) => Object.hasOwn(keys, key)))
 }
 
 /** Wherever the conversation may be continued, open calls are answered; and each call counts as started already. */
@@ -159,7 +159,7 @@ function openCalls(end: ArchivedEntry, byId: ReadonlyMap<string, ArchivedEntry>)
  * A tool run with an outcome is never started again, so such a call cannot be run by continuing from before its result.
  */
 function finishedRuns({ conversation, entries, toolRuns }: Archive): Archive['toolRuns'] {
-  const known = new Set(toolRuns.map(({ callId }) => callId))
+  const recorded = new Set(toolRuns.map(({ callId }) => callId))
   const ended = toolRuns.map((run) =>
     run.outcome === undefined ? { ...run, outcome: 'unknown' as const, endedAt: run.startedAt } : run,
   )
@@ -169,8 +169,8 @@ function finishedRuns({ conversation, entries, toolRuns }: Archive): Archive['to
       : [],
   )
   const added = calls.flatMap(({ id, at, part }): Archive['toolRuns'] => {
-    if (known.has(part.callId)) return []
-    known.add(part.callId)
+    if (recorded.has(part.callId)) return []
+    recorded.add(part.callId)
     return [
       {
         callId: part.callId,

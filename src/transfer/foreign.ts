@@ -18,11 +18,11 @@ export function readForeign(
   now: string,
   progress: (share: number) => void = () => {},
 ): ReadArchive[] {
-  const many = conversationsIn(json)
-  return (many ?? [json]).flatMap((conversation, i, all) => {
+  const conversations = conversationsIn(json)
+  return (conversations ?? [json]).flatMap((conversation, i, all) => {
     progress(i / all.length)
     // An export also contains empty conversations.
-    if (many && isEmpty(conversation)) return []
+    if (conversations && isEmpty(conversation)) return []
     return [readConversation(conversation, format, now)]
   })
 }

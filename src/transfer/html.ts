@@ -98,8 +98,8 @@ function linked(text: string): string {
   for (const match of text.matchAll(/\b(?:https?:\/\/|mailto:)[^\s<>"'`\p{Cc}\p{Bidi_Control}]{1,2000}/giu)) {
     const address = match[0].replace(/[.,;:!?)\]}]+$/, '')
     if (!URL.canParse(address)) continue
-    const shown = escape(address)
-    html += `${escape(text.slice(end, match.index))}<a rel="noopener noreferrer nofollow" href="${shown}">${shown}</a>`
+    const label = escape(address)
+    html += `${escape(text.slice(end, match.index))}<a rel="noopener noreferrer nofollow" href="${label}">${label}</a>`
     end = match.index + address.length
   }
   return html + escape(text.slice(end))

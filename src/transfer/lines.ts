@@ -40,10 +40,10 @@ export async function* linesOfFile(path: string, limit = longestLine): AsyncGene
 }
 
 /** A line that is not whole may end within a character, which is left out. */
-function decode(pieces: readonly Buffer[], number: number, whole: boolean): string {
+function decode(pieces: readonly Buffer[], number: number, isWhole: boolean): string {
   const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !whole })
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole })
   } catch {
     throw badInput(`Line ${number} is not UTF-8.`)
   }

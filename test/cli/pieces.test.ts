@@ -10,7 +10,7 @@ import { bodyDiff, pathAt, prefixBreak } from '../../src/cli/inspect/prefix-brea
 import { showing } from '../../src/cli/show.ts'
 import { table } from '../../src/cli/table.ts'
 import { clip, columnsOf, neutral, styleFor } from '../../src/cli/terminal.ts'
-import { wrapped } from '../../src/cli/wrap.ts'
+import { wrapText } from '../../src/cli/wrap.ts'
 import { typedMessage } from '../../src/cli/input.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 
@@ -55,9 +55,9 @@ test('a call that edits a file is shown as a diff, and every other call with its
 })
 
 test('a text is wrapped between words, and its lines are aligned', () => {
-  assert.equal(wrapped('one two three four', 24, '  /a  '), '  /a  one two three four')
-  assert.equal(wrapped('one two three four five', 24, '  /a  '), '  /a  one two three four\n      five')
-  assert.equal(wrapped('any length', Infinity), 'any length')
+  assert.equal(wrapText('one two three four', 24, '  /a  '), '  /a  one two three four')
+  assert.equal(wrapText('one two three four five', 24, '  /a  '), '  /a  one two three four\n      five')
+  assert.equal(wrapText('any length', Infinity), 'any length')
 })
 
 test('a table fits the terminal, even with wide characters', () => {

@@ -39,14 +39,14 @@ export function fetchTool(rules: FetchRules = {}): Tool {
 
 export async function fetchText(address: string, rules: FetchRules, signal: AbortSignal): Promise<string> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  let url = checked(address, rules)
+  let url = checkAddress(address, rules)
   for (let hops = 0; ; hops++) {
     const reply = await get(url, rules, limit)
     const { statusCode: status = 0, headers } = reply
     if (status >= 300 && status < 400 && headers.location !== undefined) {
       reply.destroy()
       if (hops >= mostRedirects) throw new Error(`${address} redirects too often`)
-      url = checked(new URL(headers.location, url).href, rules)
+      url = checkAddress(new URL(headers.location, url).href, rules)
       continue
     }
     const type = headers['content-type'] ?? ''
@@ -62,7 +62,7 @@ export async function fetchText(address: string, rules: FetchRules, signal: Abor
 }
 
 /** One parser for the check and for the request, so that both see the same host. */
-function checked(address: string, rules: FetchRules): URL {
+function checkAddress(address: string, rules: FetchRules): URL {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error('only http and https addresses can be fetched')
   if (url.username || url.password) throw new Error('an address with a name or password is not fetched')
@@ -82,7 +82,7 @@ function get(url: URL, rules: FetchRules, signal: AbortSignal): Promise<Incoming
     const sent = request(
       url,
       {
-        lookup: guarded(url.hostname, rules),
+        lookup: guardLookup(url.hostname, rules),
         agent: false,
         signal,
         headers: {
@@ -101,20 +101,20 @@ function get(url: URL, rules: FetchRules, signal: AbortSignal): Promise<Incoming
 }
 
 /** Returns only allowed addresses; the connection is made to one of exactly these. */
-function guarded(host: string, rules: FetchRules): LookupFunction {
+function guardLookup(host: string, rules: FetchRules): LookupFunction {
   const { lookup = systemLookup } = rules
-  return (name, options, done) => {
-    lookup(name, { ...options, all: true }, (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => {
-      if (error) return done(error, '')
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+      if (error) return callback(error, '')
       try {
         // All of them: a name with an allowed and a forbidden address is an attempt to bypass this.
-        for (const { address } of found) refuseUnless(host, address, rules)
+        for (const { address } of addresses) refuseUnless(host, address, rules)
       } catch (refusal) {
-        return done(refusal as Error, '')
+        return callback(refusal as Error, '')
       }
-      const [first] = found
-      if (!first) return done(new Error(`${host} has no address`), '')
-      return options.all ? done(null, found) : done(null, first.address, first.family)
+      const [first] = addresses
+      if (!first) return callback(new Error(`${host} has no address`), '')
+      return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })
   }
 }
@@ -145,22 +145,22 @@ function textOfHtml(html: string): string {
     .replaceAll(dropped, ' ')
     .replaceAll(breaking, '\n')
     .replaceAll(/<[^>]*(>|$)/g, '')
-  const lines = decoded(body)
+  const lines = decodeEntities(body)
     .split('\n')
     .map((line) => line.replaceAll(/[ \t\r\f]+/g, ' ').trim())
   const text = lines
     .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
-  const head = decoded(title).trim()
+  const head = decodeEntities(title).trim()
   return head === '' ? text : `${head}\n\n${text}`
 }
 
-function decoded(text: string): string {
-  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return named[String(name).toLowerCase()] ?? whole
+function decodeEntities(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (entity, decimal, hex, name) => {
+    if (name !== undefined) return named[String(name).toLowerCase()] ?? entity
     const code = hex === undefined ? Number(decimal) : Number.parseInt(String(hex), 16)
-    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity
   })
 }
 

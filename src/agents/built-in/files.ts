@@ -68,12 +68,12 @@ function listFiles(folder: string): Tool {
     ask: true,
     repeatable: true,
     async run(input, { signal }) {
-      const found: string[] = []
+      const lines: string[] = []
       for await (const { path, kind } of entriesOf(folder, textField(input, 'path', '.'), signal)) {
-        if (found.length >= mostEntries) return `${found.join('\n')}\n[and more: list a folder in it]`
-        found.push(kind === 'folder' ? `${path}/` : path)
+        if (lines.length >= mostEntries) return `${lines.join('\n')}\n[and more: list a folder in it]`
+        lines.push(kind === 'folder' ? `${path}/` : path)
       }
-      return found.join('\n') || 'It is empty.'
+      return lines.join('\n') || 'It is empty.'
     },
   }
 }

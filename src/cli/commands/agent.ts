@@ -73,9 +73,9 @@ interface Values {
 
 async function listAgents(values: Values): Promise<number> {
   const config = await withStored(readHere(values), values)
-  const found = agentFiles(config.agentsDir).map((file) => ({ file, ...looked(file, config) }))
+  const agents = agentFiles(config.agentsDir).map((file) => ({ file, ...tryRead(file, config) }))
   if (values.json) {
-    const plain = found.map(({ file, read, problem }) => ({
+    const plain = agents.map(({ file, read, problem }) => ({
       name: read?.name ?? agentName(file),
       file,
       ...(read && { model: read.settings.model, description: read.description ?? '' }),
@@ -84,9 +84,9 @@ async function listAgents(values: Values): Promise<number> {
     printJson(plain, 2)
     return exitCode.ok
   }
-  if (found.length === 0) printError(`No agents in ${shownPath(config.agentsDir)}.\n`)
-  const width = Math.max(0, ...found.map(({ file }) => agentName(file).length))
-  for (const { file, read } of found) {
+  if (agents.length === 0) printError(`No agents in ${shownPath(config.agentsDir)}.\n`)
+  const width = Math.max(0, ...agents.map(({ file }) => agentName(file).length))
+  for (const { file, read } of agents) {
     const name = agentName(file).padEnd(width)
     const about = read
       ? `${read.settings.model}  ${read.description ?? ''}`
@@ -97,16 +97,19 @@ async function listAgents(values: Values): Promise<number> {
 }
 
 async function checkAgents(names: readonly string[], values: Values): Promise<number> {
-  const here = readHere(values)
+  const folderConfig = readHere(values)
   const files =
     names.length > 0
-      ? names.map((name) => ({ file: findAgentFile(name, here), named: isAgentPath(name) }))
-      : agentFiles(here.agentsDir).map((file) => ({ file, named: false }))
-  if (files.length === 0) printError(`No agents in ${shownPath(here.agentsDir)}.\n`)
+      ? names.map((name) => ({ file: findAgentFile(name, folderConfig), named: isAgentPath(name) }))
+      : agentFiles(folderConfig.agentsDir).map((file) => ({ file, named: false }))
+  if (files.length === 0) printError(`No agents in ${shownPath(folderConfig.agentsDir)}.\n`)
   let wrong = 0
   for (const { file, named } of files) {
     try {
-      const config = await withStored(values.config === undefined ? readHere(values, dirname(file)) : here, values)
+      const config = await withStored(
+        values.config === undefined ? readHere(values, dirname(file)) : folderConfig,
+        values,
+      )
       const { settings, tools } = readAgent(file, config)
       if (values.load) await loadModules(file, config, named)
       const sources = tools.map((source) => ('mcp' in source ? `MCP ${source.mcp}` : shownPath(source.module)))
@@ -143,7 +146,7 @@ async function withStored(config: Config, values: Values): Promise<Config> {
   return { ...config, rows: await providerRows(config, values) }
 }
 
-function looked(file: string, config: Config): { read?: AgentFile; problem?: string } {
+function tryRead(file: string, config: Config): { read?: AgentFile; problem?: string } {
   try {
     return { read: readAgent(file, config) }
   } catch (error) {

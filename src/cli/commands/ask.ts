@@ -27,11 +27,11 @@ async function promptText(name: string, words: readonly string[], values: Config
   const config = values['no-config'] ? undefined : ((await projectConfig(values)) ?? builtInConfig())
   const prompt = await trustedPrompt(name, config)
   const isValue = (word: string) => /^[A-Za-z_]\w*=/.test(word)
-  const given = words
+  const pairs = words
     .filter(isValue)
     .map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])
   const input = await questionOf(words.filter((word) => !isValue(word)))
-  return filledPrompt(prompt, Object.fromEntries(given) as Record<string, string>, input)
+  return filledPrompt(prompt, Object.fromEntries(pairs) as Record<string, string>, input)
 }
 
 export const ask: Command = {

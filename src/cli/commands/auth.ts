@@ -73,17 +73,17 @@ async function keyFor(row: ProviderRow): Promise<string> {
 }
 
 function list(keys: StoredKeys, json: boolean): void {
-  const found = Object.entries(keys).map(([provider, key]) => {
+  const stored = Object.entries(keys).map(([provider, key]) => {
     const row = rows.find(({ id }) => id === provider)
     const variable = row && setVariable(row)
     return { provider, ends: key.slice(-4), ...(variable !== undefined && { instead: variable }) }
   })
   if (json) {
-    printJson(found, 2)
+    printJson(stored, 2)
     return
   }
-  if (found.length === 0) printError('No keys are stored. "synapse auth PROVIDER" stores one.\n')
-  for (const { provider, ends, instead } of found) {
+  if (stored.length === 0) printError('No keys are stored. "synapse auth PROVIDER" stores one.\n')
+  for (const { provider, ends, instead } of stored) {
     const note = instead === undefined ? '' : `  (${instead} is used instead)`
     print(`${provider.padEnd(14)}  …${ends}${note}\n`)
   }

@@ -51,10 +51,10 @@ what was left out and why.`,
     const tell = (what: string) => (share: number) => progress.tell(`${what}: ${Math.floor(share * 100)} %`)
     try {
       const options = { whole: values.whole, progress: tell('Reading') }
-      const found = await findSession(named, agentEnvironment(), process.cwd(), options)
-      if (values.to === 'synapse') return await intoStore(found, named, values)
+      const session = await findSession(named, agentEnvironment(), process.cwd(), options)
+      if (values.to === 'synapse') return await intoStore(session, named, values)
       const agent = agentNamed(values.to)
-      const source = found ?? (await fromStore(named, values, agent))
+      const source = session ?? (await fromStore(named, values, agent))
       const cwd = folderFor(values.cwd ?? source.source.head.cwd ?? process.cwd())
       const put = await putSession(source.source, agent, targetFormat(agent.id), agentEnvironment(), {
         cwd,
@@ -103,9 +103,9 @@ async function fromStore(named: string, values: Values, agent: Agent): Promise<F
   })
 }
 
-async function intoStore(found: FoundSession | undefined, named: string, values: Values): Promise<number> {
-  if (!found) throw badInput(`There is no session ${named}. "synapse sessions --all" lists those of all agents.`)
-  const { archive, notes } = sessionArchive(found.source, new Date().toISOString())
+async function intoStore(session: FoundSession | undefined, named: string, values: Values): Promise<number> {
+  if (!session) throw badInput(`There is no session ${named}. "synapse sessions --all" lists those of all agents.`)
+  const { archive, notes } = sessionArchive(session.source, new Date().toISOString())
   for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
   const { id } = archive.conversation
   if (!values['dry-run']) {
@@ -113,7 +113,7 @@ async function intoStore(found: FoundSession | undefined, named: string, values:
   }
   const command = `synapse --conversation ${id}`
   const facts = {
-    from: { tool: found.agent, id: found.id },
+    from: { tool: session.agent, id: session.id },
     to: 'synapse',
     id,
     messages: archive.entries.length,
@@ -141,11 +141,11 @@ function report(agent: Agent, source: FoundSession, put: Put, values: Values): v
   for (const warning of warnings) printError(`${warning}\n`)
   const { userTexts, assistantTexts, calls, results, pictures } = counts
   const units = [
-    counted(userTexts, 'user text'),
-    counted(assistantTexts, 'assistant text'),
-    counted(calls, 'call'),
-    counted(results, 'result'),
-    counted(pictures, 'picture'),
+    countOf(userTexts, 'user text'),
+    countOf(assistantTexts, 'assistant text'),
+    countOf(calls, 'call'),
+    countOf(results, 'result'),
+    countOf(pictures, 'picture'),
   ].join(', ')
   const isDry = values['dry-run']
   const lines = [
@@ -157,7 +157,7 @@ function report(agent: Agent, source: FoundSession, put: Put, values: Values): v
   print(`${lines.join('\n')}\n`)
 }
 
-function counted(number: number, word: string): string {
+function countOf(number: number, word: string): string {
   return `${count(number)} ${word}${number === 1 ? '' : 's'}`
 }
 

@@ -17,7 +17,7 @@ import { unfinishedRun } from '../unfinished-run.ts'
 import { type ChatSession, openChatSession } from '../chat-session.ts'
 import { sessionFlags } from '../session-flags.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
-import { wrapped } from '../wrap.ts'
+import { wrapText } from '../wrap.ts'
 
 export const chat: Command = {
   usage: `synapse chat [options]
@@ -130,7 +130,7 @@ async function readMessages(chat: Chat, files: ReturnType<typeof withFiles>): Pr
 
 /** Text about the conversation. */
 function sayDim({ say, style, width }: SlashContext, line: string): void {
-  say(style.dim(wrapped(line, width())))
+  say(style.dim(wrapText(line, width())))
 }
 
 async function answer(chat: Chat, run: Run): Promise<void> {

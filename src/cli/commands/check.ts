@@ -69,7 +69,7 @@ FILE may be - to read standard input.`,
  */
 async function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Promise<Json> {
   const service = await loadService(protocol)
-  const given = parseJson(transcript.text)
-  if (transcript.format === protocol && isObject(given) && service.listField in given) return { model, ...given }
+  const json = parseJson(transcript.text)
+  if (transcript.format === protocol && isObject(json) && service.listField in json) return { model, ...json }
   return service.request(writeTranscript(transcript.messages, protocol), model)
 }

@@ -15,7 +15,7 @@ import { questionOf } from '../text-file.ts'
 import { print, printError, printJson, progressOn } from '../print.ts'
 import { sessionFlags } from '../session-flags.ts'
 import { clip, columnsOf, neutral, type Style, styleFor, widthOf } from '../terminal.ts'
-import { wrapped } from '../wrap.ts'
+import { wrapText } from '../wrap.ts'
 
 export const compare: Command = {
   usage: `synapse compare -m MODEL -m MODEL [-m MODEL] [-c [N] | --conversation ID] [options] "question"
@@ -88,7 +88,8 @@ function watch(candidates: readonly Candidate[], isShown: boolean): Promise<Answ
     for await (const event of run) {
       if (event.type === 'request') exchanges.push(event.exchangeId)
       sizes[index] = (sizes[index] ?? 0) + lengthOf(event)
-      if (isShown) progress.tell(candidates.map((one, i) => `${one.model}: ${sizes[i]} characters`).join('  ·  '))
+      if (isShown)
+        progress.tell(candidates.map((candidate, i) => `${candidate.model}: ${sizes[i]} characters`).join('  ·  '))
     }
     const { outcome, failure } = await run.ended
     const text = await run.text().catch(() => '')
@@ -104,23 +105,23 @@ function lengthOf(event: RunEvent): number {
 
 async function show(session: ChatSession, answers: readonly Answered[], json: boolean): Promise<void> {
   const { store, owner } = session.local
-  const shown = await Promise.all(
-    answers.map(async (one) => {
-      const entry = await store.entry(owner, one.leaf)
-      const text = entry?.message.role === 'assistant' ? textOf(entry.message.parts) : one.text
-      const exchanges = await Promise.all(one.exchanges.map((id) => store.exchange(owner, id)))
-      return { ...one, text, exchanges: exchanges.filter((exchange) => exchange !== undefined) }
+  const results = await Promise.all(
+    answers.map(async (answer) => {
+      const entry = await store.entry(owner, answer.leaf)
+      const text = entry?.message.role === 'assistant' ? textOf(entry.message.parts) : answer.text
+      const exchanges = await Promise.all(answer.exchanges.map((id) => store.exchange(owner, id)))
+      return { ...answer, text, exchanges: exchanges.filter((exchange) => exchange !== undefined) }
     }),
   )
   if (json) {
-    for (const { exchanges, ...one } of shown) {
+    for (const { exchanges, ...one } of results) {
       const cost = exchanges.reduce((sum, exchange) => sum + (exchange.cost ?? 0), 0)
       printJson({ ...one, conversationId: session.conversation.id, requests: exchanges.length, cost })
     }
     return
   }
   const style = styleFor(process.stdout, process.env)
-  const texts = shown.map(({ model, text, failure, outcome, exchanges }, index) => ({
+  const texts = results.map(({ model, text, failure, outcome, exchanges }, index) => ({
     head: neutral(`${index + 1}  ${model}`),
     text: failure ?? (text === '' && outcome === 'waiting' ? '(a tool is waiting for approval)' : text),
     foot: exchangesLine(exchanges),
@@ -160,7 +161,7 @@ function columnLines(
   if (each < narrowest) return undefined
   const columns = texts.map(({ head, text, foot }) => [
     { text: clip(head, each), paint: style.bold },
-    ...wrappedLines(text, each).map((line) => ({ text: line, paint: (one: string) => one })),
+    ...wrappedLines(text, each).map((line) => ({ text: line, paint: (text: string) => text })),
     { text: '', paint: style.dim },
     ...wrappedLines(foot, each).map((line) => ({ text: line, paint: style.dim })),
   ])
@@ -168,7 +169,7 @@ function columnLines(
   return Array.from({ length: height }, (_, row) =>
     columns
       .map((lines, i) => {
-        const { text, paint } = lines[row] ?? { text: '', paint: (one: string) => one }
+        const { text, paint } = lines[row] ?? { text: '', paint: (text: string) => text }
         const blank = i === columns.length - 1 ? '' : ' '.repeat(Math.max(0, each - columnsOf(text)))
         return paint(text) + blank
       })
@@ -178,5 +179,5 @@ function columnLines(
 }
 
 function wrappedLines(text: string, width: number): string[] {
-  return wrapped(neutral(text).trim(), width).split('\n')
+  return wrapText(neutral(text).trim(), width).split('\n')
 }

@@ -20,9 +20,9 @@ MCP servers, and the agents folder. Every problem is reported with file, line, c
     if (what !== 'check') throw badInput('Name a subcommand: synapse config check [FILE].')
     const { loadConfig } = await import('../../config/load.ts')
     const read = loadConfig({ file: file ?? values.config })
-    const found = await summaryOf(read)
-    if (values.json) printJson(found, 2)
-    else print(`${neutral(linesOf(found).join('\n'))}\n`)
+    const summary = await summaryOf(read)
+    if (values.json) printJson(summary, 2)
+    else print(`${neutral(linesOf(summary).join('\n'))}\n`)
     return exitCode.ok
   },
 }
@@ -42,7 +42,7 @@ async function summaryOf(read: Config): Promise<Summary> {
     file: read.file ?? null,
     model: read.model ?? null,
     providers: read.ownIds.flatMap((id) => {
-      const row = read.rows.find((one) => one.id === id)
+      const row = read.rows.find((candidate) => candidate.id === id)
       if (!row) return []
       const wires = row.wires.map((wire) => wire.protocol)
       return [{ id, wires, address: row.wires[0].baseUrl, key: keyOf(row.keyVariables, row.keyOptional === true) }]
@@ -57,26 +57,26 @@ async function summaryOf(read: Config): Promise<Summary> {
   }
 }
 
-function linesOf(found: Summary): string[] {
-  if (found.file === null)
+function linesOf(summary: Summary): string[] {
+  if (summary.file === null)
     return ['There is no synapse.yaml here or above, and none in your configuration folder: the defaults apply.']
   return [
-    `${found.file} is valid.`,
-    ...(found.model === null ? [] : [`model      ${found.model}`]),
-    ...found.providers.map(
+    `${summary.file} is valid.`,
+    ...(summary.model === null ? [] : [`model      ${summary.model}`]),
+    ...summary.providers.map(
       ({ id, wires, address, key }) => `provider   ${id}: ${wires.join(', ')} at ${address}, key ${key}`,
     ),
-    ...found.mcpServers.map(({ name, how, missing }) => {
+    ...summary.mcpServers.map(({ name, how, missing }) => {
       const unset = missing.length > 0 ? ` (not set: ${missing.join(', ')})` : ''
       return `mcp server ${name}: ${how}${unset}`
     }),
-    `agents     ${found.agents.join(', ') || 'none'} in ${found.agentsDir}`,
+    `agents     ${summary.agents.join(', ') || 'none'} in ${summary.agentsDir}`,
   ]
 }
 
 function keyOf(variables: readonly string[], optional: boolean): string {
-  const found = variables.find((name) => process.env[name]?.trim())
-  if (found) return `found in ${found}`
+  const variable = variables.find((name) => process.env[name]?.trim())
+  if (variable) return `found in ${variable}`
   return optional ? 'not needed' : `missing: set ${variables.join(' or ')}`
 }
 

@@ -78,12 +78,12 @@ FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
 }
 
 /** The bytes that `carry` writes, piece by piece. */
-async function printSession(file: string, wanted: Wanted): Promise<Note[]> {
-  const target = targetFormat(wanted.to)
-  const source = await sourceOf(file, wanted)
-  const isSame = source.format?.id === target.id && wanted.cwd === undefined && !wanted.whole
+async function printSession(file: string, options: Wanted): Promise<Note[]> {
+  const target = targetFormat(options.to)
+  const source = await sourceOf(file, options)
+  const isSame = source.format?.id === target.id && options.cwd === undefined && !options.whole
   // The folder of a session may be on another machine.
-  const cwd = wanted.cwd === undefined ? (source.head.cwd ?? process.cwd()) : resolve(wanted.cwd)
+  const cwd = options.cwd === undefined ? (source.head.cwd ?? process.cwd()) : resolve(options.cwd)
   const session = newSession(source, target, { cwd, now: new Date().toISOString() })
   const text = isSame ? sameText(source) : carriedText(source, target, session)
   for (;;) {

@@ -23,15 +23,15 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
       for (const id of positionals) {
         if (isRowNumber(id) || id === 'last')
           throw badInput(`Delete a conversation by its id: "${id}" is not always the same one.`)
-        const one = await local.find(id)
-        named.set(one.id, one)
+        const conversation = await local.find(id)
+        named.set(conversation.id, conversation)
       }
-      const found = [...named.values()]
+      const conversations = [...named.values()]
       if (!values.yes && !process.stdin.isTTY)
         throw badInput('This is not an interactive terminal: give --yes to delete permanently.')
       let deleted = 0
       try {
-        for (const { id, title, entries } of found) {
+        for (const { id, title, entries } of conversations) {
           const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
           if (!values.yes && !(await yesOrNo(`Delete ${name} permanently? [y/N] `))) continue
           await local.store.deleteConversation(local.owner, id)
@@ -41,7 +41,7 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
       } finally {
         if (deleted > 0) await local.store.vacuum()
       }
-      return deleted === found.length ? exitCode.ok : exitCode.failed
+      return deleted === conversations.length ? exitCode.ok : exitCode.failed
     })
   },
 }

@@ -51,14 +51,14 @@ Formats: archive, ${formatIds.join(', ')}.`,
       for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
       return await withLocalStore(values, async (local) => {
         const importOptions = { copy: values.copy === true, labels: values.label ?? [] }
-        const most = values.verbose === true || !process.stdout.isTTY ? Infinity : mostListed
+        const limit = values.verbose === true || !process.stdout.isTTY ? Infinity : mostListed
         let code: number = exitCode.ok
         let imported = 0
         let refused = 0
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
             const line = await take(local, read, importOptions)
-            if (line !== undefined && imported < most) {
+            if (line !== undefined && imported < limit) {
               progress.done()
               print(line)
             }
@@ -70,7 +70,7 @@ Formats: archive, ${formatIds.join(', ')}.`,
           }
         }
         progress.done()
-        if (imported + refused > 1) printError(summary(imported, refused, imported > most))
+        if (imported + refused > 1) printError(summary(imported, refused, imported > limit))
         return code
       })
     } finally {
@@ -81,7 +81,7 @@ Formats: archive, ${formatIds.join(', ')}.`,
 }
 
 function summary(imported: number, refused: number, isCut: boolean): string {
-  const conversations = (many: number) => `${count(many)} ${many === 1 ? 'conversation' : 'conversations'}`
+  const conversations = (total: number) => `${count(total)} ${total === 1 ? 'conversation' : 'conversations'}`
   const exist = refused === 0 ? '' : ` ${conversations(refused)} existed already.`
   return `${conversations(imported)} imported.${exist}${isCut ? ' --verbose lists all of them.' : ''}\n`
 }
@@ -110,7 +110,7 @@ async function* readFile(
   }
   try {
     if (format === 'archive' || (format === undefined && (await opensArchive(path)))) {
-      yield* readArchives(watched(path, (percent) => progress.tell(`${what} ${name}: ${percent} %`)))
+      yield* readArchives(withProgress(path, (percent) => progress.tell(`${what} ${name}: ${percent} %`)))
     } else {
       const tell = (share: number) => progress.tell(`${what} ${name}: ${Math.floor(share * 100)} %`)
       tell(0)
@@ -139,7 +139,7 @@ async function opensArchive(path: string): Promise<boolean> {
   return false
 }
 
-async function* watched(path: string, progress: (percent: number) => void) {
+async function* withProgress(path: string, progress: (percent: number) => void) {
   const size = sizeOf(path)
   for await (const line of linesOfFile(path)) {
     progress(Math.floor((line.upTo / size) * 100))
@@ -148,10 +148,10 @@ async function* watched(path: string, progress: (percent: number) => void) {
 }
 
 function sizeOf(path: string): number {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw badInput(`There is no file ${path}.`)
-  if (found.isDirectory()) throw badInput(`${path} is a folder, not a file.`)
-  return found.size
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw badInput(`There is no file ${path}.`)
+  if (stats.isDirectory()) throw badInput(`${path} is a folder, not a file.`)
+  return stats.size
 }
 
 /** A file with one JSON value as that; JSON Lines as text, which the formats accept too. */
@@ -172,9 +172,12 @@ async function take(
   read: ReadArchive,
   { copy, labels }: { copy: boolean; labels: readonly string[] },
 ): Promise<string | undefined> {
-  const { archive: given, notes } = asImported(copy ? { ...read, archive: withNewIds(read.archive) } : read)
+  const { archive: imported, notes } = asImported(copy ? { ...read, archive: withNewIds(read.archive) } : read)
   const { conversation } = read.archive
-  const archive = { ...given, conversation: { ...given.conversation, labels: [...conversation.labels, ...labels] } }
+  const archive = {
+    ...imported,
+    conversation: { ...imported.conversation, labels: [...conversation.labels, ...labels] },
+  }
   let line: string
   try {
     const { id, title, entries } = await store.importConversation(owner, archive)

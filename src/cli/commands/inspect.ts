@@ -60,8 +60,8 @@ and the tools of the last request.
       const stored = await local.find(id)
       const { store, owner } = local
       const agent = await unloadedAgent(stored, values, local)
-      const wanted = { ...values, model: values.for, offline: true }
-      const { settings, rows } = await sessionSettings(wanted, local, {
+      const options = { ...values, model: values.for, offline: true }
+      const { settings, rows } = await sessionSettings(options, local, {
         id: stored.id,
         stored,
         agent,
@@ -69,7 +69,7 @@ and the tools of the last request.
       })
       const { preview } = await import('../inspect/preview.ts')
       const isAsked = values.exact === true || values.prompt === true
-      const endpoint = isAsked ? await asked(rows, values.offline === true) : unasked(rows)
+      const endpoint = isAsked ? await configuredEndpoints(rows, values.offline === true) : keylessEndpoints(rows)
       const looked = await preview({
         store,
         owner,
@@ -93,24 +93,24 @@ async function promptOf({ provider, protocol, model, body }: Preview, find: Runt
   return renderedPrompt(endpoint, body, transport.fetch ?? fetch)
 }
 
-async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Runtime['endpoint']> {
+async function configuredEndpoints(rows: readonly ProviderRow[], offline: boolean): Promise<Runtime['endpoint']> {
   const { endpoints } = await import('../endpoints.ts')
   return endpoints({ offline, rows })
 }
 
 /** Nothing is sent, so no key is needed. */
-function unasked(rows: readonly ProviderRow[]): Runtime['endpoint'] {
+function keylessEndpoints(rows: readonly ProviderRow[]): Runtime['endpoint'] {
   return async (model, protocol) => {
     const [{ resolve }, { findModel }] = await Promise.all([
       import('../../providers/resolve.ts'),
       import('../../providers/find-model.ts'),
     ])
-    const wanted = {
+    const request = {
       ...(await findModel(model, { rows, env: process.env })),
       ...(protocol !== undefined && { protocol }),
       rows,
     }
-    return { endpoint: await resolve({ ...wanted, env: process.env, keyless: true }), transport: {} }
+    return { endpoint: await resolve({ ...request, env: process.env, keyless: true }), transport: {} }
   }
 }
 
@@ -148,11 +148,11 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
       ({ exchange }, i) =>
         `${'-+'[i] ?? ''} ${exchange.startedAt} ${exchange.provider}/${exchange.model} (${exchange.protocol})`,
     )
-    const shown = [
+    const screen = [
       ...heads.map((line) => style.bold(neutral(line))),
       ...diffLines(lines, widthOf(process.stdout), style),
     ]
-    print(`${shown.join('\n')}\n`)
+    print(`${screen.join('\n')}\n`)
     return exitCode.ok
   })
 }

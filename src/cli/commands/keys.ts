@@ -137,13 +137,13 @@ async function list(store: Store, words: string[], values: Values): Promise<void
 async function revoke(store: Store, [id]: string[]): Promise<void> {
   if (!id) throw badInput('Name the key to revoke: "synapse keys revoke ID".')
   const { revokeKey } = await import('../../server/keys.ts')
-  const done = await revokeKey(store, id)
-  printError(done ? 'The key is revoked.\n' : 'The key was already revoked.\n')
+  const wasActive = await revokeKey(store, id)
+  printError(wasActive ? 'The key is revoked.\n' : 'The key was already revoked.\n')
 }
 
-function positive(given: string | undefined, flag: string, what: string): number | undefined {
-  if (given === undefined) return undefined
-  const number = Number(given)
+function positive(text: string | undefined, flag: string, what: string): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
   if (number > 0 && number <= 1_000_000) return number
-  throw badInput(`${flag} takes a number of ${what} up to a million, not "${given}".`)
+  throw badInput(`${flag} takes a number of ${what} up to a million, not "${text}".`)
 }

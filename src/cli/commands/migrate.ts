@@ -24,11 +24,11 @@ reports, with exit code 1, whether an upgrade is needed.`,
       return exitCode.failed
     }
     const progress = progressOn()
-    const tell = (done: number, steps: number): void => {
+    const tell = (step: number, steps: number): void => {
       // A new line each time: nothing else can be shown while a step runs.
       progress.done()
-      const next = Math.min(done + 1, steps)
-      progress.tell(`Upgrading the store, step ${next} of ${steps}: ${Math.floor((done / steps) * 100)} %`)
+      const next = Math.min(step + 1, steps)
+      progress.tell(`Upgrading the store, step ${next} of ${steps}: ${Math.floor((step / steps) * 100)} %`)
     }
     const began = performance.now()
     const steps = known - (is ?? 0)

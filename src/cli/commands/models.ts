@@ -40,17 +40,17 @@ server needs none). --favourite marks a model, for the page and for /model in a 
     }
     const all = listModels(rows, catalogue)
     const word = name?.toLowerCase() ?? ''
-    const named = rows.some((row) => row.id === word) || word === '' ? [] : all.filter((one) => matches(one, word))
+    const named = rows.some((row) => row.id === word) || word === '' ? [] : all.filter((model) => matches(model, word))
     const row = name === undefined || named.length > 0 ? undefined : findRow(name, rows)
     if (values.live && !row) throw badInput('Name the provider to query: synapse models PROVIDER --live.')
     const listed = row ? listModels([row], catalogue) : named.length > 0 ? named : all
-    const found = values.live && row ? await ask(row, rows, values.offline === true) : listed
-    if (values.json) printJson(found, 2)
-    else if (found.length === 0) {
+    const models = values.live && row ? await ask(row, rows, values.offline === true) : listed
+    if (values.json) printJson(models, 2)
+    else if (models.length === 0) {
       printError(`No model of ${row?.name ?? 'any provider'} is on the list. Add --live to query the provider.\n`)
     } else {
       const style = styleFor(process.stdout, process.env)
-      print(`${modelTable(found, widthOf(process.stdout), style).join('\n')}\n`)
+      print(`${modelTable(models, widthOf(process.stdout), style).join('\n')}\n`)
     }
     return exitCode.ok
   },
@@ -69,8 +69,8 @@ async function mark(
     import('../../providers/find-model.ts'),
     import('../../run/favourites.ts'),
   ])
-  const found = await findModel(model, { rows, env: process.env })
-  const fullName = found.model === undefined ? found.provider : `${found.provider}/${found.model}`
+  const ref = await findModel(model, { rows, env: process.env })
+  const fullName = ref.model === undefined ? ref.provider : `${ref.provider}/${ref.model}`
   return withLocalStore(values, async (local) => {
     await setFavourite(local.store, local.owner, fullName, values.favourite !== undefined)
     print(`${fullName} is ${values.favourite === undefined ? 'no longer a favourite' : 'a favourite'}.\n`)

@@ -49,15 +49,15 @@ differs.`,
     const planned = await plan(targets, await endpoints({ offline, rows }))
     if (!values.yes && !offline && !(await isAgreed(planned, budget))) return exitCode.failed
 
-    const found = await runAll(planned, budget)
-    if (values.json) printJson(redactRows(found), 2)
-    else printRows(found)
+    const results = await runAll(planned, budget)
+    if (values.json) printJson(redactRows(results), 2)
+    else printRows(results)
     if (values.report !== undefined) {
       const { writeFileSync } = await import('node:fs')
-      writeFileSync(values.report, reportOf(found, { version: version(), now: Date.now() }), { mode: 0o600 })
+      writeFileSync(values.report, reportOf(results, { version: version(), now: Date.now() }), { mode: 0o600 })
       printError(`Wrote the report to ${neutral(values.report)}. Review it before you attach it to an issue.\n`)
     }
-    return found.every(({ outcome }) => outcome === 'as-expected') ? exitCode.ok : exitCode.failed
+    return results.every(({ outcome }) => outcome === 'as-expected') ? exitCode.ok : exitCode.failed
   },
 }
 
@@ -77,13 +77,13 @@ function targetsOf(
     ({ id, keyVariables }) =>
       offline || Object.hasOwn(stored, id) || keyVariables.some((name) => process.env[name]?.trim()),
   )
-  const asked = names.length > 0 ? names : everybody.map(({ id }) => id)
-  if (asked.length === 0) {
+  const providers = names.length > 0 ? names : everybody.map(({ id }) => id)
+  if (providers.length === 0) {
     throw badInput(
       'Name a provider: no API key is stored or in the environment. "synapse providers" lists the variables.',
     )
   }
-  return asked.flatMap((name) => {
+  return providers.flatMap((name) => {
     const { provider, model } = parseModelRef(name)
     const row = rows.find(({ id }) => id === provider)
     if (!row) throw badInput(`There is no provider "${provider}". "synapse providers" lists them.`)
@@ -92,7 +92,7 @@ function targetsOf(
     const wires = row.wires.map((wire) => wire.protocol).filter((wire) => protocol === undefined || wire === protocol)
     if (wires.length === 0 && names.length > 0) {
       throw badInput(
-        `${row.id} does not support "${protocol}". It supports ${row.wires.map((one) => one.protocol).join(' and ')}.`,
+        `${row.id} does not support "${protocol}". It supports ${row.wires.map((wire) => wire.protocol).join(' and ')}.`,
       )
     }
     return wires.map((wire) => ({ model: `${row.id}/${named}`, wire }))
@@ -133,8 +133,8 @@ async function isAgreed(planned: readonly Planned[], budget: number): Promise<bo
 function priceWords(cost: Cost | undefined, budget: number): string {
   if (!cost) return 'unknown price: the budget cannot be enforced'
   if (cost.most === 0) return 'nothing is billed'
-  const most = dollars(Math.min(cost.most, budget))
-  return `about ${dollars(Math.min(cost.likely, budget))}, at most ${most}`
+  const maximum = dollars(Math.min(cost.most, budget))
+  return `about ${dollars(Math.min(cost.likely, budget))}, at most ${maximum}`
 }
 
 /** One provider at a time; its wires share the budget. */

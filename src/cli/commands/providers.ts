@@ -150,8 +150,8 @@ async function rowIn(file: string | undefined): Promise<JsonObject> {
 }
 
 function keyOf({ id, keyVariables, keyOptional }: ProviderRow): string {
-  const found = keyVariables.find((name) => process.env[name]?.trim())
-  if (found) return `found: ${found}`
+  const variable = keyVariables.find((name) => process.env[name]?.trim())
+  if (variable) return `found: ${variable}`
   if (Object.hasOwn(readStoredKeys(), id)) return 'stored'
   return keyOptional === true ? 'not needed' : `missing: ${keyVariables[0] ?? ''}`
 }

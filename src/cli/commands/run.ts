@@ -58,7 +58,7 @@ like any others. At the end it prints the cost and how to open the conversation.
       ])
       const endpoint = await endpoints({ offline, rows, aliases: config?.aliases })
       await endpoint(model, undefined)
-      const { store, exchanges } = watched(local.store)
+      const { store, exchanges } = observeStore(local.store)
       const { key, about } = await createKey(store, { name: 'synapse run', owner: local.owner, expiresAt: inAWeek() })
       const server = await startServer({
         store,
@@ -105,14 +105,14 @@ function inAWeek(): string {
 }
 
 /** The store, and the requests that were made through it. */
-function watched(store: Store): { store: Store; exchanges: Exchange[] } {
+function observeStore(store: Store): { store: Store; exchanges: Exchange[] } {
   const exchanges: Exchange[] = []
   return {
     exchanges,
     store: {
       ...store,
-      async finishExchange(...given) {
-        const finished = await store.finishExchange(...given)
+      async finishExchange(...parameters) {
+        const finished = await store.finishExchange(...parameters)
         exchanges.push(finished.exchange)
         return finished
       },

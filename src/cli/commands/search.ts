@@ -57,7 +57,7 @@ Exit code 1: no results.`,
       const style = styleFor(process.stdout, process.env)
       for (const hit of items) {
         if (values.json) printJson(hit)
-        else print(shown(hit, style))
+        else print(hitText(hit, style))
       }
       if (items.length === 0) printError('No results.\n')
       if (next !== undefined && !values.json) printError(`There are more results: use --limit ${limit * 5}.\n`)
@@ -71,13 +71,13 @@ function kindOf(text: string): NonNullable<SearchQuery['kind']> {
   throw badInput(`--kind must be title, user, reply, input or output, not "${text}".`)
 }
 
-function shown(hit: Hit, style: Style): string {
-  const who = hit.tool === undefined ? hit.kind : `${hit.tool} ${hit.kind}`
-  const head = `${hit.conversationId}  ${hit.at.slice(0, 16).replace('T', ' ')}  ${who}  ${hit.title ?? '(no title)'}`
-  return `${style.dim(neutral(head).replaceAll('\n', ' '))}\n  ${marked(hit, style)}\n`
+function hitText(hit: Hit, style: Style): string {
+  const kind = hit.tool === undefined ? hit.kind : `${hit.tool} ${hit.kind}`
+  const head = `${hit.conversationId}  ${hit.at.slice(0, 16).replace('T', ' ')}  ${kind}  ${hit.title ?? '(no title)'}`
+  return `${style.dim(neutral(head).replaceAll('\n', ' '))}\n  ${markMatches(hit, style)}\n`
 }
 
-function marked({ snippet, marks }: Hit, style: Style): string {
+function markMatches({ snippet, marks }: Hit, style: Style): string {
   let text = ''
   let end = 0
   for (const [from, to] of marks) {

@@ -99,7 +99,7 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
         printError('The chat page and the HTTP API are at this address. Ctrl-C stops the server.\n')
         if (!values['no-open']) openBrowser(server.url)
       }
-      await ended()
+      await untilEnd()
       await server.stop()
       return exitCode.ok
     })
@@ -112,11 +112,11 @@ function carryWords(values: { db?: string | undefined }): string[] {
   return ['synapse', 'carry', ...(named === undefined || isPostgres(named) ? [] : ['--db', resolve(named)])]
 }
 
-function portOf(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined
-  const port = Number(given)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && given.trim() !== '') return port
-  throw badInput(`--port takes a number from 0 to 65535, not "${given}".`)
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
+  throw badInput(`--port takes a number from 0 to 65535, not "${text}".`)
 }
 
 /** If no port was requested and the default one is in use, any other will do. */
@@ -134,7 +134,7 @@ async function startOn(
 }
 
 /** A second signal exits at once. */
-function ended(): Promise<void> {
+function untilEnd(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {

@@ -28,25 +28,30 @@ Agents: ${agentIds.join(', ')}.`,
       json: { type: 'boolean' },
     })
     const project = values.all ? undefined : resolve(values.project ?? '.')
-    const found = listSessions(agentEnvironment(), {
+    const sessions = listSessions(agentEnvironment(), {
       ...(values.tool !== undefined && { agent: agentNamed(values.tool).id }),
       ...(project !== undefined && { project }),
     })
-    const ids = shortIds(found)
+    const ids = shortIds(sessions)
     if (values.json) {
-      const rows = found.map(({ agent: tool, cwd, ...one }, i) => ({ shortId: ids[i], tool, project: cwd, ...one }))
+      const rows = sessions.map(({ agent: tool, cwd, ...session }, i) => ({
+        shortId: ids[i],
+        tool,
+        project: cwd,
+        ...session,
+      }))
       printJson(rows, 2)
       return exitCode.ok
     }
-    if (found.length === 0) {
-      const where = project === undefined ? 'on this machine' : `of ${neutralLine(project)}`
+    if (sessions.length === 0) {
+      const scope = project === undefined ? 'on this machine' : `of ${neutralLine(project)}`
       const hint = project === undefined ? '' : ' --all includes other folders.'
-      print(`No sessions ${where}.${hint}\n`)
+      print(`No sessions ${scope}.${hint}\n`)
       return exitCode.ok
     }
     const lines = table(
       columns(project === undefined),
-      found.map((one, i) => row(one, ids[i] ?? one.id, project === undefined)),
+      sessions.map((session, i) => row(session, ids[i] ?? session.id, project === undefined)),
       widthOf(process.stdout),
       styleFor(process.stdout, process.env),
     )
@@ -68,16 +73,16 @@ function columns(withProject: boolean): Column[] {
   ]
 }
 
-function row(one: ListedSession, id: string, withProject: boolean): string[] {
+function row(session: ListedSession, id: string, withProject: boolean): string[] {
   return [
     neutralLine(id),
-    one.agent,
-    ...(withProject ? [neutralLine(one.cwd ?? '')] : []),
-    age(Date.now() - Date.parse(one.changedAt)),
-    `${one.isEstimate ? '~' : ''}${count(one.messages)}`,
-    one.bytes === undefined ? '' : `${inShort(one.bytes)}B`,
-    one.cost === undefined ? '' : `~${dollars(one.cost)}`,
-    neutralLine(one.title),
+    session.agent,
+    ...(withProject ? [neutralLine(session.cwd ?? '')] : []),
+    age(Date.now() - Date.parse(session.changedAt)),
+    `${session.isEstimate ? '~' : ''}${count(session.messages)}`,
+    session.bytes === undefined ? '' : `${inShort(session.bytes)}B`,
+    session.cost === undefined ? '' : `~${dollars(session.cost)}`,
+    neutralLine(session.title),
   ]
 }
 

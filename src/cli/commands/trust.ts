@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { agentFiles } from '../../agents/find.ts'
 import { configFiles, serverFiles } from '../../agents/involved-files.ts'
 import { projectPrompts } from '../../agents/prompts.ts'
-import { configEffects, joined } from '../../config/effects.ts'
+import { configEffects, joinEffects } from '../../config/effects.ts'
 import { findConfigFile } from '../../config/find-file.ts'
 import { setByFolder } from '../../config/folder-variables.ts'
 import { builtInConfig, type Config, loadConfig } from '../../config/load.ts'
@@ -78,11 +78,11 @@ otherwise running the command is the confirmation.
 }
 
 /** Everything that a folder brings: its configuration, every agent in its agents folder, and every prompt. */
-async function folderTrustRequest(given: string, values: { db?: string | undefined }): Promise<TrustRequest> {
-  if (!existsSync(given)) throw badInput(`Folder ${given} does not exist.`)
-  const cwd = statSync(given).isDirectory() ? given : dirname(given)
-  const found = findConfigFile({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } })
-  const isOfFolder = found?.origin === 'folder'
+async function folderTrustRequest(path: string, values: { db?: string | undefined }): Promise<TrustRequest> {
+  if (!existsSync(path)) throw badInput(`Folder ${path} does not exist.`)
+  const cwd = statSync(path).isDirectory() ? path : dirname(path)
+  const configFile = findConfigFile({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } })
+  const isOfFolder = configFile?.origin === 'folder'
   const read = isOfFolder ? loadConfig({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } }) : builtInConfig(cwd)
   const config: Config = { ...read, rows: await providerRows(read, values) }
   const folder = read.file === undefined ? cwd : dirname(read.file)
@@ -96,7 +96,7 @@ async function folderTrustRequest(given: string, values: { db?: string | undefin
   })
   const prompts = projectPrompts(config).map((file) => promptTrustRequest(file, config))
   const others = [...agents, ...prompts, ...variableFiles(folder, cwd, config.rows)]
-  const files = [...configFiles(read), ...serverFiles(read), ...others.flatMap((one) => one.files)]
+  const files = [...configFiles(read), ...serverFiles(read), ...others.flatMap((request) => request.files)]
   if (files.length === 0)
     throw badInput(
       `There is no synapse.yaml in or above ${cwd}, and no agent, prompt or key in this folder, so there is nothing to trust.`,
@@ -104,7 +104,7 @@ async function folderTrustRequest(given: string, values: { db?: string | undefin
   return {
     folder,
     files: [...new Set(files)],
-    effects: joined([configEffects(read), ...others.map((one) => one.effects)]),
+    effects: joinEffects([configEffects(read), ...others.map((request) => request.effects)]),
   }
 }
 

@@ -29,19 +29,19 @@ an ID or a row number of "synapse log": the same for one conversation.`,
     if (!Number.isInteger(days) || days < 1 || days > 100_000) {
       throw badInput(`--days takes a whole number, not "${values.days}".`)
     }
-    const by = values.by === undefined ? groupings : groupings.filter((one) => one === values.by)
+    const by = values.by === undefined ? groupings : groupings.filter((grouping) => grouping === values.by)
     if (by.length === 0) throw badInput(`--by must be one of ${groupings.join(', ')}, not "${values.by}".`)
     return withLocalStore(values, async (local) => {
       const after = new Date(Date.now() - days * 86_400_000).toISOString()
       const [id] = positionals
-      const one = id === undefined ? undefined : (await local.find(id)).id
-      const rows = await local.store.usage(local.owner, one === undefined ? { after } : { conversationId: one })
-      const saved = await savedSince(local, after, one)
+      const conversationId = id === undefined ? undefined : (await local.find(id)).id
+      const rows = await local.store.usage(local.owner, conversationId === undefined ? { after } : { conversationId })
+      const saved = await savedSince(local, after, conversationId)
       if (values.json) {
         const groups = Object.fromEntries(by.map((group) => [group, addUp(rows, group, saved.rows)]))
         printJson({ ...groups, saved: saved.saved, recalls: saved.recalls }, 2)
       } else if (rows.length === 0) {
-        printError(one === undefined ? `No requests in the last ${days} days.\n` : 'No requests yet.\n')
+        printError(conversationId === undefined ? `No requests in the last ${days} days.\n` : 'No requests yet.\n')
       } else {
         const style = styleFor(process.stdout, process.env)
         const tables = by.map((group) =>
@@ -71,10 +71,10 @@ async function savedSince(
   }
   if (id !== undefined) await add(id)
   else {
-    for await (const one of everyConversation(local)) {
+    for await (const conversation of everyConversation(local)) {
       // The most recently changed come first.
-      if (one.updatedAt < after) break
-      await add(one.id)
+      if (conversation.updatedAt < after) break
+      await add(conversation.id)
     }
   }
   return total

@@ -22,9 +22,9 @@ export interface PrefixBreak {
 export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
   const [old, next] = [JSON.stringify(unmarked(before)), JSON.stringify(unmarked(now))]
   if (old === next) return undefined
-  const most = Math.min(old.length, next.length)
+  const shorter = Math.min(old.length, next.length)
   let at = 0
-  while (at < most && old.charCodeAt(at) === next.charCodeAt(at)) at++
+  while (at < shorter && old.charCodeAt(at) === next.charCodeAt(at)) at++
   return {
     byte: Buffer.byteLength(next.slice(0, at)),
     size: Buffer.byteLength(next),

@@ -29,7 +29,7 @@ export async function preview(at: PreviewOptions): Promise<Preview> {
   const { inspectRequest } = await import('../../run/request/inspect.ts')
   const next = await inspectRequest(at, conversationId, history, settings)
   const exact = at.exact ? await exactCount(at) : undefined
-  const [last] = await lastRequests(at, 1, (one) => isSame(one, next))
+  const [last] = await lastRequests(at, 1, (sent) => isSame(sent, next))
   const breaks = last && prefixBreak(last.body, next.body)
   return {
     ...next,
@@ -55,23 +55,23 @@ export interface SentRequest {
 /** The last requests that are still stored, newest first. */
 export async function lastRequests(
   { store, owner, conversationId }: Pick<PreviewOptions, 'store' | 'owner' | 'conversationId'>,
-  most: number,
-  wanted: (exchange: Exchange) => boolean = () => true,
+  limit: number,
+  matches: (exchange: Exchange) => boolean = () => true,
 ): Promise<SentRequest[]> {
   const { items } = await store.exchanges(owner, conversationId, { limit: 200 })
-  const found: SentRequest[] = []
+  const requests: SentRequest[] = []
   for (const exchange of items) {
-    if (found.length === most) break
-    if (!wanted(exchange)) continue
+    if (requests.length === limit) break
+    if (!matches(exchange)) continue
     const bytes = await store.blob(owner, exchange.bodySha256)
-    if (bytes) found.push({ exchange, body: JSON.parse(new TextDecoder().decode(bytes)) as Json })
+    if (bytes) requests.push({ exchange, body: JSON.parse(new TextDecoder().decode(bytes)) as Json })
   }
-  return found
+  return requests
 }
 
-function isSame(exchange: Exchange, asked: Pick<Exchange, 'provider' | 'protocol' | 'model'>): boolean {
+function isSame(exchange: Exchange, target: Pick<Exchange, 'provider' | 'protocol' | 'model'>): boolean {
   const { provider, protocol, model, notes } = exchange
-  if (provider !== asked.provider || protocol !== asked.protocol || model !== asked.model) return false
+  if (provider !== target.provider || protocol !== target.protocol || model !== target.model) return false
   // A request for a summary is not part of the conversation.
   return !notes.some((note) => note.rule === 'compaction-request')
 }

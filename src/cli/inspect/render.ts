@@ -42,7 +42,7 @@ export function inspectLines(looked: Preview, width: number, style: Style): stri
     '',
     ...table(columns, cells, width, style),
     ...reasons(explained.messages, width, style),
-    ...explained.notes.flatMap((note) => wrapped(`${note.kind}: ${note.what}, because ${note.why}`, width)),
+    ...explained.notes.flatMap((note) => wrapLine(`${note.kind}: ${note.what}, because ${note.why}`, width)),
   ]
 }
 
@@ -81,7 +81,7 @@ function headLines(
     ...breakLines(previous),
     ...stateLines(state, history),
   ]
-  return [...lines.slice(0, 1), ...lines.slice(1).flatMap((line) => wrapped(line, width))]
+  return [...lines.slice(0, 1), ...lines.slice(1).flatMap((line) => wrapLine(line, width))]
 }
 
 /** What providers store of a conversation, one line each. */
@@ -97,10 +97,10 @@ function breakLines(previous: Preview['previous']): string[] {
   if (!previous) return ['This would be the first request to this model.']
   const { breaks } = previous
   if (!breaks) return [`Identical to the request of ${previous.at}.`]
-  const where = `byte ${count(breaks.byte)} of ${count(breaks.size)}, at ${breaks.at || 'the beginning'}`
-  if (breaks.appended) return [`Everything sent at ${previous.at} is unchanged; new content starts at ${where}.`]
+  const position = `byte ${count(breaks.byte)} of ${count(breaks.size)}, at ${breaks.at || 'the beginning'}`
+  if (breaks.appended) return [`Everything sent at ${previous.at} is unchanged; new content starts at ${position}.`]
   return [
-    `The prefix differs from the request of ${previous.at} at ${where}:`,
+    `The prefix differs from the request of ${previous.at} at ${position}:`,
     `  before ${breaks.before}`,
     `  now    ${breaks.now}`,
   ]
@@ -111,28 +111,28 @@ function reasons(messages: readonly ExplainedMessage[], width: number, style: St
   const places = new Map<string, number[]>()
   for (const message of messages) {
     for (const why of new Set(message.why)) {
-      const known = places.get(why)
-      if (known) known.push(message.place)
+      const existing = places.get(why)
+      if (existing) existing.push(message.place)
       else places.set(why, [message.place])
     }
   }
   if (places.size === 0) return []
-  const lines = [...places].flatMap(([why, at]) => wrapped(`${ranges(at)}: ${why}`, width))
+  const lines = [...places].flatMap(([why, at]) => wrapLine(`${ranges(at)}: ${why}`, width))
   return ['', style.bold('What differs from the log'), ...lines]
 }
 
 /** 1, 2, 3, 7 → 1–3, 7. */
 function ranges(places: readonly number[]): string {
-  const found: [number, number][] = []
+  const runs: [number, number][] = []
   for (const place of places) {
-    const last = found.at(-1)
+    const last = runs.at(-1)
     if (last && place === last[1] + 1) last[1] = place
-    else found.push([place, place])
+    else runs.push([place, place])
   }
-  return found.map(([from, to]) => (from === to ? `#${from}` : `#${from}–${to}`)).join(', ')
+  return runs.map(([from, to]) => (from === to ? `#${from}` : `#${from}–${to}`)).join(', ')
 }
 
-function wrapped(text: string, width: number): string[] {
+function wrapLine(text: string, width: number): string[] {
   const clean = neutralLine(text)
   if (clean.length <= width) return [text.startsWith('  ') ? `  ${clean}` : clean]
   const lines: string[] = []
@@ -144,7 +144,7 @@ function wrapped(text: string, width: number): string[] {
     }
     line += line.trim() === '' ? word : ` ${word}`
   }
-  return [...lines, line].map((one) => clip(one, width))
+  return [...lines, line].map((text) => clip(text, width))
 }
 
 function inWords(message: Message | undefined): string {

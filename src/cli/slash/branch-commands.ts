@@ -14,10 +14,10 @@ export const branchCommands: SlashCommands = {
     about: 'undo the last question and its answer, or the last /compact',
     async run(_, { session, say }) {
       if (await undoCompaction(session)) return say('Summary undone: the whole history is sent again.')
-      const asked = await lastAsked(session)
-      if (!asked) throw badInput('There is nothing to undo.')
-      await goTo(session, asked.parentId)
-      say(`Undone, and still in the log (see /tree): ${clip(neutralLine(textOf(asked.message.parts)), 60)}`)
+      const question = await lastAsked(session)
+      if (!question) throw badInput('There is nothing to undo.')
+      await goTo(session, question.parentId)
+      say(`Undone, and still in the log (see /tree): ${clip(neutralLine(textOf(question.message.parts)), 60)}`)
     },
   },
   fork: {
@@ -54,8 +54,8 @@ export const branchCommands: SlashCommands = {
     takes: '[PROVIDER/MODEL]',
     about: 'answer the last question again, or with another model',
     async run(typed, { session, answer }) {
-      const asked = await lastAsked(session)
-      if (!asked) throw badInput('No messages yet.')
+      const question = await lastAsked(session)
+      if (!question) throw badInput('No messages yet.')
       if (typed === '') return answer(session.conversation.retry(session.settings))
       const { checkModel } = await import('../choose-model.ts')
       const model = await checkModel(typed, session)
@@ -73,18 +73,18 @@ export const branchCommands: SlashCommands = {
     takes: '[TEXT]',
     about: 'edit the last question; without TEXT, put it on the input line',
     async run(text, { session, answer, begin }) {
-      const asked = await lastAsked(session)
-      if (!asked || asked.message.role !== 'user') throw badInput('No messages yet.')
+      const question = await lastAsked(session)
+      if (!question || question.message.role !== 'user') throw badInput('No messages yet.')
       if (text === '') {
-        const words = textOf(asked.message.parts)
+        const words = textOf(question.message.parts)
         if (words.includes('\n')) throw badInput('The last question has several lines: use /edit TEXT.')
         if (neutral(words) !== words) throw badInput('The last question has control characters: use /edit TEXT.')
         if (!begin(`/edit ${words}`)) throw badInput('Use /edit TEXT.')
         return
       }
       // Attachments stay with the question.
-      const others = asked.message.parts.filter((part) => part.type !== 'text')
-      await answer(session.conversation.edit(asked.id, [...others, { type: 'text', text }], session.settings))
+      const others = question.message.parts.filter((part) => part.type !== 'text')
+      await answer(session.conversation.edit(question.id, [...others, { type: 'text', text }], session.settings))
     },
   },
 }
@@ -102,7 +102,9 @@ async function undoCompaction(session: ChatSession): Promise<boolean> {
   const { store, owner } = session.local
   const { head } = await session.conversation.info()
   const overlays = await store.overlays(owner, session.conversation.id)
-  const last = overlays.findLast((one) => one.kind === 'compaction' && !one.undone && one.entryId === head)
+  const last = overlays.findLast(
+    (overlay) => overlay.kind === 'compaction' && !overlay.undone && overlay.entryId === head,
+  )
   if (last) await session.conversation.undo(last.id)
   return last !== undefined
 }

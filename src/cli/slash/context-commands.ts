@@ -32,10 +32,12 @@ export const contextCommands: SlashCommands = {
     async run(_, { session, say }) {
       const progress = progressOn()
       progress.tell(`Asking ${session.settings.model} for a summary …`)
-      const made = await session.conversation.compact(session.settings).finally(progress.done)
-      if (!made) return say('There is too little to summarise.')
-      const by = { provider: 'the provider itself', model: 'the model', fold: 'Synapse, without a model' }[made.by]
-      const covered = count(made.decision.through + 1)
+      const compaction = await session.conversation.compact(session.settings).finally(progress.done)
+      if (!compaction) return say('There is too little to summarise.')
+      const by = { provider: 'the provider itself', model: 'the model', fold: 'Synapse, without a model' }[
+        compaction.by
+      ]
+      const covered = count(compaction.decision.through + 1)
       say(`A summary by ${by} now represents the first ${covered} messages. The log keeps them; /undo reverts it.`)
     },
   },

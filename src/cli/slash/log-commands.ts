@@ -67,8 +67,8 @@ function hitLine(hit: Hit, style: Style): string {
     end = to
   }
   text += neutral(hit.snippet.slice(end))
-  const where = `${hit.at.slice(0, 10)} ${neutralLine(hit.title ?? hit.conversationId)} (${hit.conversationId})`
-  return `${style.dim(where)}\n  ${hit.tool ? `${neutral(hit.tool)}: ` : ''}${text.replaceAll(/\s+/g, ' ').trim()}`
+  const source = `${hit.at.slice(0, 10)} ${neutralLine(hit.title ?? hit.conversationId)} (${hit.conversationId})`
+  return `${style.dim(source)}\n  ${hit.tool ? `${neutral(hit.tool)}: ` : ''}${text.replaceAll(/\s+/g, ' ').trim()}`
 }
 
 /** A message of the log as lines for a terminal. */

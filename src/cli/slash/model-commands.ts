@@ -9,7 +9,7 @@ import { type ChatSession, conversationOrigin } from '../chat-session.ts'
 import { toolNamed } from '../session-settings.ts'
 import { checkModel } from '../choose-model.ts'
 import type { SlashCommands, SlashContext } from './context.ts'
-import { wrapped } from '../wrap.ts'
+import { wrapText } from '../wrap.ts'
 
 export const modelCommands: SlashCommands = {
   models: {
@@ -18,16 +18,19 @@ export const modelCommands: SlashCommands = {
     async run(word, context) {
       const { modelTable } = await import('../model-list.ts')
       const all = await listed(context.session)
-      const isName = all.some((one) => `${one.provider}/${one.model}` === word || one.model === word)
+      const isName = all.some(
+        (candidate) => `${candidate.provider}/${candidate.model}` === word || candidate.model === word,
+      )
       if (isName || Object.hasOwn(context.session.config?.aliases ?? {}, word)) return switchModel(word, context)
       const [provider = ''] = context.session.settings.model.split('/', 1)
-      const found = all.filter((one) =>
-        word ? `${one.provider}/${one.model}`.includes(word) : one.provider === provider,
+      const matches = all.filter((candidate) =>
+        word ? `${candidate.provider}/${candidate.model}`.includes(word) : candidate.provider === provider,
       )
-      if (found.length === 0) return context.say(`No model on the list has "${neutral(word || provider)}" in its name.`)
-      context.say(modelTable(found, context.width(), context.style).join('\n'))
+      if (matches.length === 0)
+        return context.say(`No model on the list has "${neutral(word || provider)}" in its name.`)
+      context.say(modelTable(matches, context.width(), context.style).join('\n'))
     },
-    complete: async ({ session }) => [...new Set((await listed(session)).map((one) => one.provider))],
+    complete: async ({ session }) => [...new Set((await listed(session)).map((entry) => entry.provider))],
   },
   model: {
     takes: '[NAME]',
@@ -92,15 +95,15 @@ async function switchModel(typed: string, { session, say, ask }: SlashContext): 
 }
 
 async function switchOn(session: ChatSession, name: string): Promise<void> {
-  const known = session.tools.filter((tool) => tool.name === name)
-  const found = known.length > 0 ? known : await fromToolbox(session, name)
+  const loaded = session.tools.filter((tool) => tool.name === name)
+  const tools = loaded.length > 0 ? loaded : await fromToolbox(session, name)
   const offered = session.settings.tools ?? []
-  session.settings.tools = [...offered, ...found.filter((tool) => !offered.some((one) => one.name === tool.name))]
+  session.settings.tools = [...offered, ...tools.filter((tool) => !offered.some((offer) => offer.name === tool.name))]
 }
 
 async function switchOff(session: ChatSession, name: string): Promise<void> {
   const tool = toolNamed(name, session.tools)
-  session.settings.tools = (session.settings.tools ?? []).filter((one) => one.name !== tool.name)
+  session.settings.tools = (session.settings.tools ?? []).filter((candidate) => candidate.name !== tool.name)
 }
 
 /** Tools that the conversation does not have yet, or all of an MCP server. */
@@ -140,11 +143,13 @@ async function toolLines(session: ChatSession, style: Style, width: number): Pro
   const all = new Map([...others, ...session.tools].map((tool) => [tool.name, tool]))
   const grants = await grantsHere(session)
   return [...all.values()].map((tool) => {
-    const grant = grants.find((one) => one.tool === tool.name && one.source === session.sources.get(tool.name))
+    const grant = grants.find(
+      (candidate) => candidate.tool === tool.name && candidate.source === session.sources.get(tool.name),
+    )
     const allowed = grant ? ` (allowed ${grant.conversationId === undefined ? 'always' : 'in this conversation'})` : ''
     const on = offered.has(tool.name)
     const about = `${neutral(tool.description ?? '')}${allowed}`
-    const line = wrapped(about, width, `${on ? 'on ' : 'off'}  ${neutral(tool.name.padEnd(16))}  `)
+    const line = wrapText(about, width, `${on ? 'on ' : 'off'}  ${neutral(tool.name.padEnd(16))}  `)
     return on ? line : style.dim(line)
   })
 }

@@ -32,7 +32,7 @@ export async function treeLines({ session, style, width }: SlashContext): Promis
       }
       const prefix = roots.length > 1 ? `${indent}├ ` : indent
       const inside = roots.length > 1 ? `${indent}│ ` : indent
-      for (const [index, entry] of shortened(run).entries()) {
+      for (const [index, entry] of shorten(run).entries()) {
         const lead = index === 0 ? prefix : inside
         if (typeof entry === 'number') lines.push(style.dim(`${lead}${' '.repeat(digits)}   … ${entry} more`))
         else lines.push(lineOf(entry, lead))
@@ -54,7 +54,7 @@ export async function treeLines({ session, style, width }: SlashContext): Promis
 }
 
 /** Long stretches lose their middle, which does not affect the shape of the tree. */
-function shortened(run: readonly EntryOutline[]): (EntryOutline | number)[] {
+function shorten(run: readonly EntryOutline[]): (EntryOutline | number)[] {
   if (run.length <= 12) return [...run]
   return [...run.slice(0, 4), run.length - 10, ...run.slice(-6)]
 }

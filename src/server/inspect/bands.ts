@@ -51,7 +51,7 @@ function messageBands(requests: readonly Inspected[]): Band[] {
               : 'Messages'
             : places.length > mostNamed
               ? `#${first + 1} … #${last + 1}`
-              : places.map((one) => `#${one + 1}`).join(' '),
+              : places.map((place) => `#${place + 1}`).join(' '),
         places: first < 0 ? [] : places,
         sides: requests.map(() => ({ pieces: [], absent: [] })),
       }
@@ -61,7 +61,7 @@ function messageBands(requests: readonly Inspected[]): Band[] {
   }
   for (const [i, { absent }] of requests.entries()) {
     for (const { piece, first } of homes[i] ?? []) bandAt(first).sides[i]?.pieces.push(piece)
-    for (const one of absent) bandAt(one.place).sides[i]?.absent.push(one)
+    for (const message of absent) bandAt(message.place).sides[i]?.absent.push(message)
   }
   return [...bands.entries()].sort(([a], [b]) => a - b).map(([, band]) => band)
 }

@@ -12,13 +12,13 @@ export function decisionOf(
   overlays: readonly Overlay[],
 ): Overlay | undefined {
   const kind = kindOfRule[note.rule ?? '']
-  const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
-  if (kind === undefined || !found) return undefined
-  const first = Number(found[1])
-  const last = Number(found[2] ?? found[1])
+  const match = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
+  if (kind === undefined || !match) return undefined
+  const first = Number(match[1])
+  const last = Number(match[2] ?? match[1])
   const placeOf = (id: unknown) => (typeof id === 'string' ? (places.get(id) ?? -1) : -1)
-  return overlays.findLast(({ kind: of, data, undone }) => {
-    if (of !== kind || undone) return false
+  return overlays.findLast(({ kind: overlayKind, data, undone }) => {
+    if (overlayKind !== kind || undone) return false
     if (kind === 'cut') return placeOf(data['before']) > first
     const through = placeOf(data['through'])
     if (kind === 'compaction') return through >= first

@@ -49,10 +49,10 @@ export async function inspected(store: Store, task: InspectTask): Promise<Inspec
   const isNext = lines.before !== undefined || body !== undefined
   const all = (isNext && recent.get(key)) || (await inspectAll(store, task))
   remember(key, all)
-  const shown = all.requests.filter((one) => 'inspected' in one)
-  const part = linesIn(lines.onlyChanges ? all.bands.filter(hasChanged) : all.bands, lines, shown)
+  const inspectable = all.requests.filter((request) => 'inspected' in request)
+  const part = linesIn(lines.onlyChanges ? all.bands.filter(hasChanged) : all.bands, lines, inspectable)
   return {
-    items: all.requests.map((one) => one.view),
+    items: all.requests.map((request) => request.view),
     ...part,
     ...(body && { body: bodyPart(all.requests[body.of], body) }),
   }
@@ -98,7 +98,10 @@ async function inspectAll(store: Store, task: InspectTask): Promise<Made> {
       requests.push({ view: { model: 'model' in request ? request.model : '', ...answerFor(error).body } })
     }
   }
-  return { requests, bands: bandsOf(requests.flatMap((one) => ('inspected' in one ? [one.inspected] : []))) }
+  return {
+    requests,
+    bands: bandsOf(requests.flatMap((request) => ('inspected' in request ? [request.inspected] : []))),
+  }
 }
 
 async function nextRequest(
@@ -131,7 +134,7 @@ async function nextRequest(
     view: {
       ...rest,
       counts,
-      noteGroups: grouped(notes),
+      noteGroups: groupNotes(notes),
       ...(warm && { predicted: inspectedBody.cachedTokens }),
       issues: issues.map((issue) => String((issue as { message?: string }).message)),
     },
@@ -234,9 +237,9 @@ async function exchangeBefore(
   if (head === null) return undefined
   do {
     const page = await store.exchanges(owner, conversationId, { limit: 100, ...(cursor !== undefined && { cursor }) })
-    for (const one of page.items) {
-      if (isBefore && one.provider === provider && one.protocol === protocol) return one
-      isBefore ||= one.id === exchangeId
+    for (const exchange of page.items) {
+      if (isBefore && exchange.provider === provider && exchange.protocol === protocol) return exchange
+      isBefore ||= exchange.id === exchangeId
     }
     cursor = page.next
   } while (cursor !== undefined)
@@ -268,7 +271,7 @@ function hasChanged(band: Band): boolean {
 /** A history of thousands of messages can have as many different notes. */
 const mostGroups = 100
 
-function grouped(notes: readonly Note[]): NonNullable<RequestView['noteGroups']> {
+function groupNotes(notes: readonly Note[]): NonNullable<RequestView['noteGroups']> {
   const groups = new Map<string, { kind: string; what: string; why: string; times: number }>()
   for (const { kind, what, why } of notes) {
     if (kind === 'added') continue

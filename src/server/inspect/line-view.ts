@@ -48,7 +48,7 @@ function lineOf({ key, title, sides }: Band, requests: readonly { history: Histo
       const history = requests[i]?.history ?? { entries: [], overlays: [], places: new Map() }
       return {
         pieces: pieces.map((piece) => pieceView(piece, history)),
-        absent: absent.map((one) => absentView(one, history)),
+        absent: absent.map((message) => absentView(message, history)),
       }
     }),
   }
@@ -62,19 +62,19 @@ function pieceView(piece: Piece, history: History): PieceView {
   return {
     kind,
     path,
-    ...shortened(value),
+    ...shorten(value),
     tokens,
     sources: places.slice(0, mostSources).map((place) => sourceOf(place, history)),
     moreSources: Math.max(0, places.length - mostSources),
     notes: notes.map((note) => noteView(note, history)),
     cached,
     ...(change !== undefined && { change }),
-    ...(before && { before: shortened(before.value) }),
+    ...(before && { before: shorten(before.value) }),
     ...(price !== undefined && { price }),
   }
 }
 
-function shortened(value: Json): Shortened {
+function shorten(value: Json): Shortened {
   const text = JSON.stringify(value)
   return text.length > mostInPiece ? { value: text.slice(0, mostInPiece), length: text.length } : { value }
 }

@@ -121,7 +121,7 @@ export function inspect(asked: ToInspect): Inspected {
         same: counted.filter((piece) => piece.change === 'same').length,
         changed: counted.filter((piece) => piece.change === 'changed').length,
         added: counted.filter((piece) => piece.change === 'new').length,
-        gone: old.filter((one) => !paths.has(one.path)).length,
+        gone: old.filter((line) => !paths.has(line.path)).length,
       },
     }),
   }
@@ -149,12 +149,12 @@ const cacheMarks = ['cache_control', 'prompt_cache_breakpoint']
 function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[]> {
   const byPlace = new Map<number, Note[]>()
   for (const note of notes) {
-    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
-    if (!found) continue
-    const to = Math.min(Number(found[2] ?? found[1]), length - 1)
-    for (let place = Number(found[1]); place <= to; place++) {
-      const here = byPlace.get(place)
-      if (here) here.push(note)
+    const match = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
+    if (!match) continue
+    const to = Math.min(Number(match[2] ?? match[1]), length - 1)
+    for (let place = Number(match[1]); place <= to; place++) {
+      const notesHere = byPlace.get(place)
+      if (notesHere) notesHere.push(note)
       else byPlace.set(place, [note])
     }
   }

@@ -11,9 +11,9 @@ const shortest = 200
 const dataUrl = /^data:([\w/+.-]+);base64,/
 
 export function weigh(value: Json): number {
-  const whole = JSON.stringify(value)
+  const json = JSON.stringify(value)
   // Calling back for each value takes ten times as long.
-  if (!mayHaveMedia.test(whole)) return estimateTokens(whole)
+  if (!mayHaveMedia.test(json)) return estimateTokens(json)
   let media = 0
   const text = JSON.stringify(value, (_, inner: unknown) => {
     const tokens = typeof inner === 'string' ? mediaTokens(inner) : undefined
@@ -26,12 +26,12 @@ export function weigh(value: Json): number {
 
 /** Undefined for anything that is not an image or a file. */
 function mediaTokens(text: string): number | undefined {
-  const found = dataUrl.exec(text.slice(0, 100))
+  const header = dataUrl.exec(text.slice(0, 100))
   // A short text is data only if it begins as a known file does and is base64 to its end.
-  if (!found && text.length < shortest && !(typeOf(text) && /^[A-Za-z0-9+/]+=*$/.test(text))) return undefined
-  if (!found && text.length >= shortest && !/^[A-Za-z0-9+/]{60}/.test(text)) return undefined
-  const base64 = found ? text.slice(found[0].length) : text
-  const mediaType = found?.[1] ?? typeOf(base64)
+  if (!header && text.length < shortest && !(typeOf(text) && /^[A-Za-z0-9+/]+=*$/.test(text))) return undefined
+  if (!header && text.length >= shortest && !/^[A-Za-z0-9+/]{60}/.test(text)) return undefined
+  const base64 = header ? text.slice(header[0].length) : text
+  const mediaType = header?.[1] ?? typeOf(base64)
   if (mediaType === undefined) return undefined
   if (!mediaType.startsWith('image/')) return estimateFile(mediaType, base64.length)
   return imageTokens(base64)

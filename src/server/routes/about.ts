@@ -138,8 +138,8 @@ export const aboutRoutes: readonly Route[] = [
     query: searchQuery,
     answer: { status: 200, description: 'Hits, newest first.', schema: pageSchema(hitView) },
     async handle({ server, owner, query: { conversation, ...query } }) {
-      const one = conversation === undefined ? {} : { conversationId: conversation }
-      return json(await server.store.search(owner, { ...query, ...one }))
+      const scope = conversation === undefined ? {} : { conversationId: conversation }
+      return json(await server.store.search(owner, { ...query, ...scope }))
     },
   }),
   route({

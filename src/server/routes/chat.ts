@@ -94,8 +94,8 @@ async function atOllama({ server, principal, request, text }: Call<unknown, unkn
   const door = await doorOf('POST', url, request.headers)
   if (!door) throw new TypeError('there is no door for Ollama')
   const { headers, signal } = request
-  const asked = new Request(url, { method: 'POST', headers, body: text, signal })
-  return respondTo({ door, request: asked, url, server }, principal)
+  const inner = new Request(url, { method: 'POST', headers, body: text, signal })
+  return respondTo({ door, request: inner, url, server }, principal)
 }
 
 async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
@@ -148,8 +148,8 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
 async function conversationFor({ server, owner, body, request }: Call<unknown, ChatRequest>): Promise<Conversation> {
   const { store } = server
   const chat = await store.record(owner, kinds.chat, body.id)
-  const found = chat && (await store.conversation(owner, textIn(chat.data, 'conversationId')))
-  if (found) return found
+  const conversation = chat && (await store.conversation(owner, textIn(chat.data, 'conversationId')))
+  if (conversation) return conversation
   const client = request.headers.get('user-agent')?.slice(0, 200)
   const settings = settingsToStore(server, owner, body.settings ?? {}, {})
   return store.createConversation(owner, { settings: { ...settings, ...(client && { client }) } })
@@ -225,17 +225,17 @@ async function approving(
   head: string,
   { parts }: UiMessage,
 ): Promise<() => Promise<void>> {
-  const given = parts.flatMap((part) => {
+  const approvals = parts.flatMap((part) => {
     const approval = part['approval']
     const isAnswer = part['state'] === 'approval-responded' && isObject(approval)
     return isAnswer ? [{ callId: textIn(part, 'toolCallId'), approval }] : []
   })
-  if (given.length === 0)
+  if (approvals.length === 0)
     throw badInput('The last message is neither a user message nor the result of a waiting tool call.')
   const history = await store.history(owner, head)
   const asking = { store, owner, conversationId, now: Date.now, write: () => ({}) }
   return async () => {
-    for (const { callId, approval } of given) {
+    for (const { callId, approval } of approvals) {
       const reason = textIn(approval, 'reason')
       const allowed = approval['approved'] === true
       const verdict = { callId, allowed, argsHash: textIn(approval, 'id'), ...(reason && { reason }) }

@@ -15,7 +15,7 @@ import { checkSettings, settingsToStore } from '../run-settings.ts'
 import { conversationChange, conversationsQuery, fork, newConversation } from '../schema.ts'
 import { conversationView, pageSchema, type ConversationView } from '../views.ts'
 
-const one = { status: 200, description: 'The conversation.', schema: conversationView }
+const conversationAnswer = { status: 200, description: 'The conversation.', schema: conversationView }
 
 export const conversationRoutes: readonly Route[] = [
   route({
@@ -38,7 +38,7 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'A new conversation, empty or with the history of another one',
     body: newConversation,
-    answer: { ...one, status: 201 },
+    answer: { ...conversationAnswer, status: 201 },
     async handle({ server, owner, principal, body }) {
       const { title, labels, settings = {}, from } = body
       await checkSettings(server, principal, settings)
@@ -61,7 +61,7 @@ export const conversationRoutes: readonly Route[] = [
     path: '/api/conversations/{id}',
     access: 'read',
     summary: 'One conversation, with its active run',
-    answer: one,
+    answer: conversationAnswer,
     handle: async ({ server, owner, param }) => json(await viewOf(server, owner, param('id'))),
   }),
   route({
@@ -71,7 +71,7 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Changes the title, labels, settings, or the position where the conversation continues',
     body: conversationChange,
-    answer: one,
+    answer: conversationAnswer,
     async handle({ server, owner, principal, param, body }) {
       const { head, settings, ...plain } = body
       const id = param('id')
@@ -115,7 +115,7 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Continues from another entry, on a new branch if it gets a name',
     body: fork,
-    answer: one,
+    answer: conversationAnswer,
     async handle({ server, owner, param, body: { entryId, name } }) {
       const { store } = server
       const id = param('id')

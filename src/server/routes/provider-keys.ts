@@ -26,7 +26,7 @@ export const providerKeyRoutes: readonly Route[] = [
       const row = rowOf(server, param('provider'))
       if (!canStoreKey(row)) throw badInput(`A key of ${row.name} is not stored; set ${row.keyVariables.join(' or ')}.`)
       keyring.store(row.id, body.key)
-      return json(providerOf(await renewed(server, keyring), row))
+      return json(providerOf(await renewRows(server, keyring), row))
     },
   }),
   route({
@@ -40,19 +40,19 @@ export const providerKeyRoutes: readonly Route[] = [
       const keyring = keyringOf(server)
       const row = rowOf(server, param('provider'))
       if (!keyring.remove(row.id)) throw missing('stored key of', row.id)
-      return json(providerOf(await renewed(server, keyring), row))
+      return json(providerOf(await renewRows(server, keyring), row))
     },
   }),
 ]
 
 function rowOf(server: ServerContext, id: string) {
-  const row = server.rows.find((one) => one.id === id)
+  const row = server.rows.find((candidate) => candidate.id === id)
   if (!row) throw missing('provider', id)
   return row
 }
 
 /** The server's new state. */
-async function renewed(server: ServerContext, keyring: Keyring): Promise<ServerContext> {
+async function renewRows(server: ServerContext, keyring: Keyring): Promise<ServerContext> {
   const lasting = lastingContext(server)
   const { whyOffline, ...reach } = await keyring.reach()
   delete lasting.whyOffline

@@ -115,8 +115,8 @@ export const requestRoutes: readonly Route[] = [
       const { store } = server
       const { id } = await call.conversation()
       const { items, next } = await shortPage(query, (page) => store.exchanges(owner, id, page))
-      const shown = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
-      return json({ items: shown, ...(next !== undefined && { next }) })
+      const exchanges = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
+      return json({ items: exchanges, ...(next !== undefined && { next }) })
     },
   }),
   route({
@@ -153,11 +153,11 @@ export const requestRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The exact bytes of the client request that an exchange was made for',
     answer: { status: 200, description: 'The body.', types: ['application/json'] },
-    async handle({ request: asked, server, owner, param }) {
+    async handle({ request: httpRequest, server, owner, param }) {
       const request = await clientRequestOf(server.store, owner, param('id'))
       const bytes = request && (await server.store.blob(owner, request.bodySha256))
       if (!bytes) throw missing('request of a client for the exchange', param('id'))
-      return bytesAnswer(asked, bytes, jsonHeaders)
+      return bytesAnswer(httpRequest, bytes, jsonHeaders)
     },
   }),
   route({
@@ -289,8 +289,8 @@ async function inspection(
   const place = nextPlace(owner, conversation, asked)
   const settings = mergeSettings(server, owner, conversation.settings, asked.settings)
   const requests: InspectTask['requests'][number][] = []
-  for (const one of wanted)
-    requests.push('exchangeId' in one ? one : await targetOf(server, place, { ...settings, ...one }))
+  for (const request of wanted)
+    requests.push('exchangeId' in request ? request : await targetOf(server, place, { ...settings, ...request }))
   const task: InspectTask = { do: 'inspect', place, requests, known: knownTo(server), lines, ...(body && { body }) }
   return longAnswer(await server.longTasks.run(server.store, task, isLong(conversation)))
 }

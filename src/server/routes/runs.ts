@@ -235,8 +235,8 @@ async function lastTurn(store: Store, owner: string, head: string | null): Promi
 }
 
 function lastEventId(request: Request): number | undefined {
-  const given = request.headers.get('last-event-id')
-  if (given === null || given === '') return undefined
-  if (!/^\d{1,15}$/.test(given)) throw badInput('Last-Event-ID must be the number of an event of this run.')
-  return Number(given)
+  const text = request.headers.get('last-event-id')
+  if (text === null || text === '') return undefined
+  if (!/^\d{1,15}$/.test(text)) throw badInput('Last-Event-ID must be the number of an event of this run.')
+  return Number(text)
 }

@@ -53,7 +53,7 @@ export const sessionRoutes: readonly Route[] = [
     answer: { status: 201, description: 'The conversation.', schema: importedView },
     async handle(call) {
       const { agent, id } = call.body
-      const session = listSessions(localOf(call.server).environment, { agent }).find((one) => one.id === id)
+      const session = listSessions(localOf(call.server).environment, { agent }).find((candidate) => candidate.id === id)
       if (!session) throw missing('session', id)
       return imported(call, { session }, true)
     },

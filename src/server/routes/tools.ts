@@ -125,7 +125,7 @@ export const toolRoutes: readonly Route[] = [
 function serverView(toolbox: Toolbox, name: string) {
   return toolbox
     .servers()
-    .filter((one) => one.name === name)
+    .filter((tool) => tool.name === name)
     .map(viewOf)[0]
 }
 

@@ -83,9 +83,9 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
 
   function change(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(done, lookMs)
-      wake = done
-      function done(): void {
+      const timer = setTimeout(finish, lookMs)
+      wake = finish
+      function finish(): void {
         clearTimeout(timer)
         wake = undefined
         resolve()

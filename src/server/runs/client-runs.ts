@@ -48,9 +48,10 @@ export function clientRunSource(store: Store, owner: string, run: RunView): Even
     const fresh = events.slice(first.length > 0 ? from : 0)
     if (fresh.length > 0) return { events: fresh, ended: false }
     // In this order: the lease is released after the exchange has ended.
-    const held = await isHeld(store, owner, run.conversationId)
+    const hasLease = await isHeld(store, owner, run.conversationId)
     const exchange = await store.exchange(owner, exchangeId)
-    if (exchange?.outcome === 'open') return held ? { events: [], ended: false } : { events: [stopped], ended: true }
+    if (exchange?.outcome === 'open')
+      return hasLease ? { events: [], ended: false } : { events: [stopped], ended: true }
     return { events: exchange ? await end(exchange) : [], ended: true }
   }
 
@@ -67,12 +68,12 @@ export function clientRunSource(store: Store, owner: string, run: RunView): Even
   async function end({ outcome, replyEntryId, usage, failure }: Exchange): Promise<RunEvent[]> {
     const entry = replyEntryId === undefined ? undefined : await store.entry(owner, replyEntryId)
     const reply = entry?.message.role === 'assistant' ? entry.message : undefined
-    const known = outcome === 'done' ? outcomeOfReply(reply) : outcome === 'cancelled' ? outcome : 'failed'
+    const runOutcome = outcome === 'done' ? outcomeOfReply(reply) : outcome === 'cancelled' ? outcome : 'failed'
     return [
       ...(entry
         ? [{ type: 'message' as const, entryId: entry.id, message: entry.message, ...(usage && { usage }) }]
         : []),
-      { type: 'run-end', outcome: known, usage: usage ?? noUsage, ...(failure && { failure }) },
+      { type: 'run-end', outcome: runOutcome, usage: usage ?? noUsage, ...(failure && { failure }) },
     ]
   }
 }

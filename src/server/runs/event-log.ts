@@ -10,7 +10,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
 import { joinDeltas } from '../../core/fold.ts'
 import type { Store } from '../../store/store.ts'
-import { frame, unnumbered, type Frames } from './sse.ts'
+import { frame, withoutNumber, type Frames } from './sse.ts'
 
 /** A run, as its watchers see it, can also have been resumed. */
 export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
@@ -172,7 +172,7 @@ class Writer implements RunStream {
   }
 
   breakOff(event: ServedEvent): void {
-    this.#brokenOff = unnumbered(JSON.stringify(event))
+    this.#brokenOff = withoutNumber(JSON.stringify(event))
     for (const more of this.#watchers) more()
   }
 
@@ -219,9 +219,9 @@ class Writer implements RunStream {
   #remember(): void {
     this.#ended ||= this.#ending && this.#pending.length === 0
     for (const event of this.#taken) {
-      const made = frame(++this.#written, event)
-      this.#recentBytes += made.length
-      this.#recent.push(made)
+      const framed = frame(++this.#written, event)
+      this.#recentBytes += framed.length
+      this.#recent.push(framed)
     }
     let dropped = 0
     while (this.#recentBytes > recentSize && dropped < this.#recent.length) {

@@ -116,8 +116,8 @@ export function budgetUsed(budget: number): Failure {
 
 /** What a conversation stores after a hand-off: the other agent's settings apply from then on. */
 function settingsAfterHandoff(agent: AgentFile & { sha256: string }, stored: JsonObject, run: string): JsonObject {
-  const own = new Set(['system', 'tools', ...Object.keys(agent.settings)])
-  const rest = Object.fromEntries(Object.entries(stored).filter(([name]) => !own.has(name)))
+  const agentKeys = new Set(['system', 'tools', ...Object.keys(agent.settings)])
+  const rest = Object.fromEntries(Object.entries(stored).filter(([name]) => !agentKeys.has(name)))
   const origin = isObject(stored['origin']) ? stored['origin'] : {}
   const bound = { file: agent.path, sha256: agent.sha256, named: false, run }
   return { ...rest, model: agent.settings.model, agent: agent.name, origin: { ...origin, agent: bound } }

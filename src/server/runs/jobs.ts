@@ -97,7 +97,7 @@ export async function stopJobs({ jobs, queue }: Runs, graceMs: number): Promise<
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const done = new AbortController()
-  await Promise.race([work, until(ms, done.signal)])
-  done.abort()
+  const stopWaiting = new AbortController()
+  await Promise.race([work, until(ms, stopWaiting.signal)])
+  stopWaiting.abort()
 }

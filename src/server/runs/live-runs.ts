@@ -118,7 +118,7 @@ function deltaOf(event: RunEvent): Delta | undefined {
 }
 
 function wake({ wakes }: Followed): void {
-  for (const one of wakes) one()
+  for (const wake of wakes) wake()
 }
 
 function sourceOf(run: Followed): EventSource {

@@ -21,13 +21,13 @@ function withoutLongValue(part: ToolResultPart): ToolResultPart {
 }
 
 /** About how many characters it has as JSON; not counted further than `most`. */
-function sizeUpTo(value: Json, most: number): number {
+function sizeUpTo(value: Json, limit: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 4
   let size = 2
   for (const [name, child] of Object.entries(value)) {
-    size += name.length + sizeUpTo(child ?? null, most - size)
-    if (size >= most) break
+    size += name.length + sizeUpTo(child ?? null, limit - size)
+    if (size >= limit) break
   }
   return size
 }

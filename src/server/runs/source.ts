@@ -4,7 +4,7 @@
 import type { RunEvent } from '../../core/event.ts'
 import type { Outage, Store } from '../../store/store.ts'
 import type { RunStream } from './event-log.ts'
-import { frame, unnumbered, type EventSource } from './sse.ts'
+import { frame, withoutNumber, type EventSource } from './sse.ts'
 
 /** How often the store is polled for events that another process writes, if it does not notify. */
 export const pollMs = 200
@@ -49,7 +49,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
       const waitedMs = reported ? Date.now() - Date.parse(reported.since) : 0
       reported = outage
       const event: RunEvent = outage ? { type: 'store-waiting', ...outage } : { type: 'store-back', waitedMs }
-      return unnumbered(JSON.stringify(event))
+      return withoutNumber(JSON.stringify(event))
     },
     close: () => elsewhere.close(),
   }

@@ -41,7 +41,7 @@ export interface Watched {
 }
 
 export function eventStream(source: EventSource, after: number, watched: Watched): ReadableStream<Uint8Array> {
-  const gone = new AbortController()
+  const closed = new AbortController()
   const encoder = new TextEncoder()
   let next = after
   let unsent: string[] = []
@@ -55,7 +55,7 @@ export function eventStream(source: EventSource, after: number, watched: Watched
         isOpen = true
         try {
           const text = await more()
-          if (gone.signal.aborted) return
+          if (closed.signal.aborted) return
           if (text !== undefined) return controller.enqueue(encoder.encode(text))
           close()
           controller.close()
@@ -65,7 +65,7 @@ export function eventStream(source: EventSource, after: number, watched: Watched
         }
       },
       cancel() {
-        gone.abort()
+        closed.abort()
         close()
       },
     },
@@ -76,16 +76,16 @@ export function eventStream(source: EventSource, after: number, watched: Watched
   async function more(): Promise<string | undefined> {
     const since = performance.now()
     while (unsent.length === 0) {
-      if (ended || gone.signal.aborted) return undefined
+      if (ended || closed.signal.aborted) return undefined
       const page = await source.read(next)
       unsent = page.frames
       ended = page.ended
       if (unsent.length > 0 || ended) continue
       const notice = source.notice?.()
       if (notice !== undefined) return notice
-      const left = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
-      if (left <= 0) return ': still here\n\n'
-      await source.wait(next, left, gone.signal)
+      const remainingMs = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
+      if (remainingMs <= 0) return ': still here\n\n'
+      await source.wait(next, remainingMs, closed.signal)
     }
     let size = 0
     let count = 0
@@ -107,11 +107,11 @@ export function eventStream(source: EventSource, after: number, watched: Watched
 
 /** `event` is its JSON, `id` the number of events up to it. */
 export function frame(id: number, event: string): string {
-  return `id: ${id}\n${unnumbered(event)}`
+  return `id: ${id}\n${withoutNumber(event)}`
 }
 
 /** An event that a reader does not count: it may or may not come again when the stream is resumed. */
-export function unnumbered(event: string): string {
+export function withoutNumber(event: string): string {
   const [, type = 'message'] = /^\{"type":"([a-z-]+)"/.exec(event) ?? []
   return `event: ${type}\ndata: ${event}\n\n`
 }

@@ -173,9 +173,9 @@ async function writeRun(runs: Runs, request: NewRun, id: string, through: Store)
     startedAt: new Date().toISOString(),
     holder: runs.holder.name,
   }
-  const own = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
+  const runRecords = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
   await writeOverAbandonedLease(through, owner, conversationId, () =>
-    through.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...own]),
+    through.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...runRecords]),
   )
   // At once, so that they can share a transaction, and not before: a refused request sets no title.
   const [stream] = await Promise.all([
@@ -188,8 +188,8 @@ async function writeRun(runs: Runs, request: NewRun, id: string, through: Store)
 
 /** The message and its run are saved, so a database that fails now only delays the title. */
 async function named(runs: Runs, { owner, conversationId }: NewRun, title: string, through: Store): Promise<void> {
-  const done = through.updateConversation(owner, conversationId, { title }).then(() => true)
-  if (await unlessAway(done)) return
+  const updated = through.updateConversation(owner, conversationId, { title }).then(() => true)
+  if (await unlessAway(updated)) return
   const later = runs.store.updateConversation(owner, conversationId, { title })
   later.catch((error: unknown) => lookFailed(runs, error))
 }
@@ -197,17 +197,17 @@ async function named(runs: Runs, { owner, conversationId }: NewRun, title: strin
 async function sourceOf(runs: Runs, owner: string, runId: string, through: Store): Promise<EventSource | undefined> {
   const { store, jobs, unsaved } = runs
   // A run of this process: active, or ended without space to save that.
-  const here = () => jobs.get(runId) ?? unsaved.get(runId)?.own
+  const localRun = () => jobs.get(runId) ?? unsaved.get(runId)?.own
   const isUnderWay = async (asked: Store) => {
     const run = await storedRun(runs, owner, runId, asked)
     return run !== undefined && run.state !== 'ended'
   }
-  const isHere = here()?.run.owner === owner
+  const isHere = localRun()?.run.owner === owner
   if (!isHere && !(await isUnderWay(through)) && !(await through.stream(owner, runId, 0, 1))) {
     const run = await runOfClient(runs, owner, runId, through)
     return run && clientRunSource(store, owner, run)
   }
-  return runSource(store, owner, runId, { live: () => here()?.stream, isUnderWay: () => isUnderWay(store) })
+  return runSource(store, owner, runId, { live: () => localRun()?.stream, isUnderWay: () => isUnderWay(store) })
 }
 
 function every(runs: Runs, ms: number, look: (runs: Runs) => Promise<void>): NodeJS.Timeout {

@@ -21,18 +21,18 @@ export function breakOff({ unsaved, log }: Runs, own: OwnRun, end: ExecutedRun['
 
 /** The run with its end, if that is only known here. */
 export function withUnsavedEnd({ unsaved }: Runs, run: StoredRun): StoredRun {
-  const left = unsaved.get(run.id)
-  if (!left) return run
-  const { outcome, usage, failure } = left.end
-  return { ...run, state: 'ended', outcome, usage, endedAt: left.endedAt, ...(failure && { failure }) }
+  const unsavedEnd = unsaved.get(run.id)
+  if (!unsavedEnd) return run
+  const { outcome, usage, failure } = unsavedEnd.end
+  return { ...run, state: 'ended', outcome, usage, endedAt: unsavedEnd.endedAt, ...(failure && { failure }) }
 }
 
 /** Saves the ends that can be saved, of one conversation or of all. Throws while there is no space. */
 export async function saveEnds(runs: Runs, conversationId?: string): Promise<void> {
-  for (const left of runs.unsaved.values()) {
-    if (conversationId !== undefined && left.own.run.conversationId !== conversationId) continue
-    left.saving ??= saveEnd(runs, left).finally(() => delete left.saving)
-    await left.saving
+  for (const unsavedEnd of runs.unsaved.values()) {
+    if (conversationId !== undefined && unsavedEnd.own.run.conversationId !== conversationId) continue
+    unsavedEnd.saving ??= saveEnd(runs, unsavedEnd).finally(() => delete unsavedEnd.saving)
+    await unsavedEnd.saving
   }
 }
 

@@ -102,9 +102,9 @@ function complete(input: CachedElement[], context: Context, target: Target, hasS
 /** An item that requests a compaction must be the last one: in the middle of a history it has already been answered. */
 function dropOldTriggers(input: CachedElement[], notes: Note[]): void {
   const isOld = ({ value }: CachedElement, i: number) => value.type === 'compaction_trigger' && i < input.length - 1
-  const kept = input.filter((piece, i) => !isOld(piece, i))
-  if (kept.length === input.length) return
-  input.splice(0, input.length, ...kept)
+  const remaining = input.filter((piece, i) => !isOld(piece, i))
+  if (remaining.length === input.length) return
+  input.splice(0, input.length, ...remaining)
   notes.push({ kind: 'dropped', what: 'compaction trigger', why: 'it may only be the last item' })
 }
 

@@ -53,15 +53,15 @@ export function withoutFields(value: Json, fields: ReadonlySet<string>): Json {
     return items.some((item, i) => item !== value[i]) ? items : value
   }
   if (!isObject(value)) return value
-  const kept: JsonObject = {}
+  const remaining: JsonObject = {}
   let changed = false
   for (const [key, inner] of Object.entries(value)) {
     if (fields.has(key)) {
       changed = true
       continue
     }
-    kept[key] = structure.has(key) && inner !== undefined ? withoutFields(inner, fields) : inner
-    changed ||= kept[key] !== inner
+    remaining[key] = structure.has(key) && inner !== undefined ? withoutFields(inner, fields) : inner
+    changed ||= remaining[key] !== inner
   }
-  return changed ? kept : value
+  return changed ? remaining : value
 }
