@@ -61,13 +61,19 @@ export interface SynapseModelOptions extends Pick<
  */
 export function synapseModel(model: string, options: SynapseModelOptions = {}): LanguageModelV4 {
   checkModelOptions(options)
-  if (options.store) checkStore(options.store)
-  const ref = parseModelRef(model)
-  let finder: ReturnType<typeof endpointFinder> | undefined
+  const { store } = options
+  if (store) checkStore(store)
+  const { provider, model: name } = parseModelRef(model)
+  let finder: Promise<Finder> | undefined
+  const start = async (call: LanguageModelV4CallOptions): Promise<Started> => {
+    finder ??= endpointFinder(options)
+    const find = await finder
+    return store ? startLogged(model, { ...options, store }, call, find) : startDirect(model, options, call, find)
+  }
   return {
     specificationVersion: 'v4',
-    provider: `synapse.${ref.provider}`,
-    modelId: ref.model ?? rowsWith(options.rows ?? []).find(({ id }) => id === ref.provider)?.defaultModel ?? '',
+    provider: `synapse.${provider}`,
+    modelId: name ?? rowsWith(options.rows ?? []).find(({ id }) => id === provider)?.defaultModel ?? '',
     // Files are passed unchanged: wires without URLs get them as text, with a warning.
     supportedUrls: { '*/*': [/^https?:/] },
     doGenerate: async (call) => collect(await start(call)),
@@ -76,74 +82,81 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
       return { stream: ReadableStream.from(withStart(parts, warnings)), request: { body } }
     },
   }
+}
 
-  async function start(call: LanguageModelV4CallOptions): Promise<Started> {
-    finder ??= endpointFinder(options)
-    return options.store ? logged(call, options.store, await finder) : direct(call, await finder)
-  }
-
-  async function direct(call: LanguageModelV4CallOptions, find: Finder): Promise<Started> {
-    const { endpoint, transport } = await find(model, options.protocol)
-    const requested = readOptions(call)
-    const prepared = assemble({
-      history: readPrompt(call.prompt),
-      tools: requested.tools,
-      policy: options.policy ?? 'full',
-      protocol: endpoint.protocol,
-      target: {
-        provider: endpoint.provider.id,
-        model: endpoint.model,
-        options: { stream: true, ...requested.options },
-        quirks: endpoint.quirks,
-        capabilities: endpoint.capabilities,
-      },
-    })
-    const origin = {
+/** Sends one request and logs nothing. */
+async function startDirect(
+  model: string,
+  { protocol, policy = 'full' }: SynapseModelOptions,
+  call: LanguageModelV4CallOptions,
+  find: Finder,
+): Promise<Started> {
+  const { endpoint, transport } = await find(model, protocol)
+  const requested = readOptions(call)
+  const prepared = assemble({
+    history: readPrompt(call.prompt),
+    tools: requested.tools,
+    policy,
+    protocol: endpoint.protocol,
+    target: {
       provider: endpoint.provider.id,
-      protocol: endpoint.protocol.id,
       model: endpoint.model,
-      ...(prepared.basis && { basis: prepared.basis }),
-    }
-    const id = crypto.randomUUID()
-    const events = streamReply({
-      protocol: endpoint.protocol,
-      url: endpoint.baseUrl + prepared.path,
-      headers: { ...endpoint.headers, ...prepared.headers, ...definedOf(call.headers) },
-      body: bodyBytes(prepared.body),
-      origin,
-      decoder: { callId: (position) => `${id}.${position}`, toolNames: prepared.toolNames },
-      provider: endpoint.provider.name,
-      ...(call.abortSignal && { signal: call.abortSignal }),
-      ...transport,
-    })
-    const writer = streamWriter(origin, (reply) => ({ reply }))
-    const parts = writeParts(await begun(events), (event) => writer.push(event), call.abortSignal)
-    return { parts, warnings: [...requested.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
+      options: { stream: true, ...requested.options },
+      quirks: endpoint.quirks,
+      capabilities: endpoint.capabilities,
+    },
+  })
+  const origin = {
+    provider: endpoint.provider.id,
+    protocol: endpoint.protocol.id,
+    model: endpoint.model,
+    ...(prepared.basis && { basis: prepared.basis }),
   }
+  const id = crypto.randomUUID()
+  const events = streamReply({
+    protocol: endpoint.protocol,
+    url: endpoint.baseUrl + prepared.path,
+    headers: { ...endpoint.headers, ...prepared.headers, ...definedOf(call.headers) },
+    body: bodyBytes(prepared.body),
+    origin,
+    decoder: { callId: (position) => `${id}.${position}`, toolNames: prepared.toolNames },
+    provider: endpoint.provider.name,
+    ...(call.abortSignal && { signal: call.abortSignal }),
+    ...transport,
+  })
+  const writer = streamWriter(origin, (reply) => ({ reply }))
+  const parts = writeParts(await untilOutput(events), (event) => writer.push(event), call.abortSignal)
+  return { parts, warnings: [...requested.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
+}
 
-  async function logged(call: LanguageModelV4CallOptions, store: Store, find: Finder): Promise<Started> {
-    const owner = options.owner ?? 'local'
-    const requested = readOptions(call)
-    const { replies, latest } = await referredReplies(store, owner, referencesIn(call.prompt))
-    const runtime: Runtime = { store, owner, endpoint: withHeaders(find, definedOf(call.headers)) }
-    const reply = await loggedReply(runtime, {
-      model,
-      protocol: options.protocol,
-      policy: options.policy ?? 'full',
-      messages: readPrompt(call.prompt, replies),
-      tools: requested.tools,
-      options: requested.options,
-      signal: call.abortSignal,
-      conversationId: options.conversationId,
-      latest,
-    })
-    const events = await begun(reply.events)
-    const origin = { provider: ref.provider, protocol: '', model: ref.model ?? '' }
-    const writer = streamWriter(origin, () => ({ ...reply.reference() }))
-    const write = (event: ReplyEvent) => writer.push(event).map((part) => withConversation(part, reply.conversationId))
-    const warnings = [...requested.warnings, ...warningsOf(reply.notes)]
-    return { parts: writeParts(events, write, call.abortSignal), warnings }
-  }
+/** Runs one step of a conversation in the store. */
+async function startLogged(
+  model: string,
+  { store, owner = 'local', protocol, policy = 'full', conversationId }: SynapseModelOptions & { store: Store },
+  call: LanguageModelV4CallOptions,
+  find: Finder,
+): Promise<Started> {
+  const requested = readOptions(call)
+  const { replies, latest } = await referredReplies(store, owner, referencesIn(call.prompt))
+  const runtime: Runtime = { store, owner, endpoint: withHeaders(find, definedOf(call.headers)) }
+  const reply = await loggedReply(runtime, {
+    model,
+    protocol,
+    policy,
+    messages: readPrompt(call.prompt, replies),
+    tools: requested.tools,
+    options: requested.options,
+    signal: call.abortSignal,
+    conversationId,
+    latest,
+  })
+  const events = await untilOutput(reply.events)
+  const { provider, model: name = '' } = parseModelRef(model)
+  const origin = { provider, protocol: '', model: name }
+  const writer = streamWriter(origin, () => ({ ...reply.reference() }))
+  const write = (event: ReplyEvent) => writer.push(event).map((part) => withConversation(part, reply.conversationId))
+  const warnings = [...requested.warnings, ...warningsOf(reply.notes)]
+  return { parts: writeParts(events, write, call.abortSignal), warnings }
 }
 
 type Finder = Runtime['endpoint']
@@ -169,7 +182,7 @@ interface Started {
 type Events = AsyncGenerator<ReplyEvent | RetryEvent, unknown>
 
 /** Waits for the first output: a failure before that is thrown, so that callers can try something else. */
-async function begun(events: Events): Promise<AsyncIterable<ReplyEvent>> {
+async function untilOutput(events: Events): Promise<AsyncIterable<ReplyEvent>> {
   const first: ReplyEvent[] = []
   for (;;) {
     const next = await events.next()

@@ -20,103 +20,113 @@ export interface StreamWriter {
   push(event: ReplyEvent): LanguageModelV4StreamPart[]
 }
 
-/** `carried`: the metadata of the last part, once the reply has ended. */
-export function streamWriter(origin: Origin, carried: (reply: Reply) => object): StreamWriter {
-  const fold = createFold(origin)
-  const kinds = new Map<number, Part['type']>()
-  const callIds = new Map<number, string>()
-  let pending: LanguageModelV4StreamPart[] = []
+/** What the writer remembers of a reply. */
+interface Writing {
+  fold: ReturnType<typeof createFold>
+  /** Each part as it started. */
+  started: Map<number, Part>
+  /** The last parts, held back until it is known whether more follow. */
+  pending: LanguageModelV4StreamPart[]
+}
 
+type ReplyEnd = Extract<ReplyEvent, { type: 'reply-end' }>
+
+/** `metadataOf` returns the metadata of the last part, once the reply has ended. */
+export function streamWriter(origin: Origin, metadataOf: (reply: Reply) => object): StreamWriter {
+  const state: Writing = { fold: createFold(origin), started: new Map(), pending: [] }
   return {
     push(event) {
-      fold.push(event)
-      if (event.type === 'reply-end') return [...ended(event), ...finish(event)]
-      const parts = written(event)
+      state.fold.push(event)
+      if (event.type === 'reply-end') return [...lastParts(state, metadataOf), ...endParts(event)]
+      const parts = partsFor(state, event)
       if (parts.length === 0) return []
-      const previous = pending
-      pending = event.type === 'part-end' ? parts : []
-      return event.type === 'part-end' ? previous : [...previous, ...parts]
+      const { pending } = state
+      state.pending = event.type === 'part-end' ? parts : []
+      return event.type === 'part-end' ? pending : [...pending, ...parts]
     },
   }
+}
 
-  function written(event: ReplyEvent): LanguageModelV4StreamPart[] {
-    switch (event.type) {
-      case 'part-start':
-        kinds.set(event.index, event.part.type)
-        return started(event.index, event.part)
-      case 'part-delta':
-        return delta(event.index, event.text)
-      case 'part-end':
-        return closed(event.index, event.part)
-      default:
-        return []
+function partsFor(state: Writing, event: ReplyEvent): LanguageModelV4StreamPart[] {
+  switch (event.type) {
+    case 'part-start':
+      state.started.set(event.index, event.part)
+      return startParts(state, event.index, event.part)
+    case 'part-delta':
+      return deltaParts(state, event.index, event.text)
+    case 'part-end':
+      return closeParts(state, event.index, event.part)
+    default:
+      return []
+  }
+}
+
+function startParts(state: Writing, index: number, part: Part): LanguageModelV4StreamPart[] {
+  const id = String(index)
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return [{ type: 'text-start', id }, ...(part.text === '' ? [] : deltaParts(state, index, part.text))]
+    case 'reasoning':
+      return [{ type: 'reasoning-start', id }, ...(part.text === '' ? [] : deltaParts(state, index, part.text))]
+    case 'tool-call':
+      return [{ type: 'tool-input-start', id: part.callId, toolName: part.name }]
+    default:
+      return []
+  }
+}
+
+function deltaParts({ started }: Writing, index: number, delta: string): LanguageModelV4StreamPart[] {
+  const id = String(index)
+  const part = started.get(index)
+  switch (part?.type) {
+    case 'text':
+    case 'refusal':
+      return [{ type: 'text-delta', id, delta }]
+    case 'reasoning':
+      return [{ type: 'reasoning-delta', id, delta }]
+    case 'tool-call':
+      return [{ type: 'tool-input-delta', id: part.callId, delta }]
+    default:
+      return []
+  }
+}
+
+function closeParts({ started }: Writing, index: number, part: Part): LanguageModelV4StreamPart[] {
+  const id = String(index)
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return [{ type: 'text-end', id }]
+    case 'reasoning':
+      return [{ type: 'reasoning-end', id }]
+    case 'tool-call': {
+      const start = started.get(index)
+      const input = part.malformed ?? JSON.stringify(part.input)
+      return [
+        { type: 'tool-input-end', id: start?.type === 'tool-call' ? start.callId : part.callId },
+        { type: 'tool-call', toolCallId: part.callId, toolName: part.name, input },
+      ]
     }
+    case 'media':
+      return fileOf(part)
+    default:
+      return []
   }
+}
 
-  function started(index: number, part: Part): LanguageModelV4StreamPart[] {
-    const id = String(index)
-    switch (part.type) {
-      case 'text':
-      case 'refusal':
-        return [{ type: 'text-start', id }, ...(part.text === '' ? [] : delta(index, part.text))]
-      case 'reasoning':
-        return [{ type: 'reasoning-start', id }, ...(part.text === '' ? [] : delta(index, part.text))]
-      case 'tool-call':
-        callIds.set(index, part.callId)
-        return [{ type: 'tool-input-start', id: part.callId, toolName: part.name }]
-      default:
-        return []
-    }
-  }
+/** The parts that were held back; the last one that the SDK keeps has the metadata. */
+function lastParts({ fold, pending }: Writing, metadataOf: (reply: Reply) => object): LanguageModelV4StreamPart[] {
+  const metadata = JSON.parse(JSON.stringify(metadataOf(fold.result().reply))) as Record<string, JSONValue>
+  const last = pending.findLastIndex((part) => part.type !== 'tool-input-end')
+  return pending.map((part, i) => (i === last ? withMetadata(part, { [ourKey]: metadata }) : part))
+}
 
-  function delta(index: number, text: string): LanguageModelV4StreamPart[] {
-    const id = String(index)
-    switch (kinds.get(index)) {
-      case 'text':
-      case 'refusal':
-        return [{ type: 'text-delta', id, delta: text }]
-      case 'reasoning':
-        return [{ type: 'reasoning-delta', id, delta: text }]
-      case 'tool-call':
-        return [{ type: 'tool-input-delta', id: callIds.get(index) ?? id, delta: text }]
-      default:
-        return []
-    }
-  }
-
-  function closed(index: number, part: Part): LanguageModelV4StreamPart[] {
-    const id = String(index)
-    switch (part.type) {
-      case 'text':
-      case 'refusal':
-        return [{ type: 'text-end', id }]
-      case 'reasoning':
-        return [{ type: 'reasoning-end', id }]
-      case 'tool-call': {
-        const input = part.malformed ?? JSON.stringify(part.input)
-        return [
-          { type: 'tool-input-end', id: callIds.get(index) ?? part.callId },
-          { type: 'tool-call', toolCallId: part.callId, toolName: part.name, input },
-        ]
-      }
-      case 'media':
-        return fileOf(part)
-      default:
-        return []
-    }
-  }
-
-  function ended({ failure }: Extract<ReplyEvent, { type: 'reply-end' }>): LanguageModelV4StreamPart[] {
-    const { reply } = fold.result()
-    const providerMetadata = { [ourKey]: JSON.parse(JSON.stringify(carried(reply))) as Record<string, JSONValue> }
-    const last = pending.findLastIndex((part) => part.type !== 'tool-input-end')
-    const parts = pending.map((part, i) => (i === last ? withMetadata(part, providerMetadata) : part))
-    return failure ? [...parts, { type: 'error', error: new SynapseError(failure) }] : parts
-  }
-
-  function finish({ stop, usage }: Extract<ReplyEvent, { type: 'reply-end' }>): LanguageModelV4StreamPart[] {
-    return [{ type: 'finish', usage: usageOf(usage ?? noUsage), finishReason: finishReason(stop.reason, stop.raw) }]
-  }
+function endParts({ failure, stop, usage }: ReplyEnd): LanguageModelV4StreamPart[] {
+  return [
+    ...(failure ? [{ type: 'error' as const, error: new SynapseError(failure) }] : []),
+    { type: 'finish', usage: usageOf(usage ?? noUsage), finishReason: finishReason(stop.reason, stop.raw) },
+  ]
 }
 
 function withMetadata(
