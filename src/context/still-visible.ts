@@ -28,6 +28,8 @@ export interface Folder<T> {
 interface Progress<T> {
   messages: readonly Message[]
   /** In the order in which they were decided. */
+  ordered: readonly Folding[]
+  /** The first ones of these. */
   done: Folding[]
   folded: T[]
   /** Words of what is always sent, and of the folds. */
@@ -105,17 +107,27 @@ export function folderFor<T>(folder: Folder<T>): Folds<T> {
 
 /** In the order in which they were decided; the same list if they are, as nearly always. */
 function asDecided(foldings: readonly Folding[]): readonly Folding[] {
+  const ordered = inOrder.get(foldings) ?? (isOrdered(foldings) ? foldings : foldings.toSorted(byDecision))
+  inOrder.set(foldings, ordered)
+  return ordered
+}
+
+/** A plan asks several times for the same list, and so does the next one. */
+const inOrder = new WeakMap<readonly Folding[], readonly Folding[]>()
+
+function isOrdered(foldings: readonly Folding[]): boolean {
   for (let i = 1; i < foldings.length; i++) {
-    const [a, b] = [foldings[i - 1] as Folding, foldings[i] as Folding]
-    if (a.at > b.at || (a.at === b.at && a.turn.start > b.turn.start)) {
-      return foldings.toSorted((one, other) => one.at - other.at || one.turn.start - other.turn.start)
-    }
+    if (byDecision(foldings[i - 1] as Folding, foldings[i] as Folding) > 0) return false
   }
-  return foldings
+  return true
+}
+
+function byDecision(a: Folding, b: Folding): number {
+  return a.at - b.at || a.turn.start - b.turn.start
 }
 
 function fresh<T>(): Progress<T> {
-  return { messages: [], done: [], folded: [], visible: new Set(), batches: [] }
+  return { messages: [], ordered: [], done: [], folded: [], visible: new Set(), batches: [] }
 }
 
 /** The progress of which most can be used, and how many of its batches; none if another history needs most of it. */
@@ -134,8 +146,9 @@ function nearest<T>(
 }
 
 /** How many batches have the same folds over the same messages. */
-function usableBatches<T>({ messages, done, batches }: Progress<T>, view: View, ordered: readonly Folding[]): number {
-  let folds = 0
+function usableBatches<T>(progress: Progress<T>, view: View, ordered: readonly Folding[]): number {
+  const { messages, done, batches } = progress
+  let folds = progress.ordered === ordered ? done.length : 0
   while (folds < done.length && isSame(done[folds], ordered[folds])) folds++
   const shared = sharedBy(view.messages, messages)
   return (
@@ -149,6 +162,7 @@ function usableBatches<T>({ messages, done, batches }: Progress<T>, view: View, 
 }
 
 function isSame(a: Folding | undefined, b: Folding | undefined): boolean {
+  if (a === b) return true
   return a?.at === b?.at && a?.style === b?.style && a?.turn.start === b?.turn.start && a?.turn.end === b?.turn.end
 }
 
@@ -166,6 +180,7 @@ function* proceed<T>(
 ): Generator<undefined, void, void> {
   const { done, folded, visible, batches } = progress
   progress.messages = view.messages
+  progress.ordered = ordered
   while (done.length < ordered.length) {
     const { at, style } = ordered[done.length] as Folding
     let end = done.length + 1
