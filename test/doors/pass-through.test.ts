@@ -8,7 +8,7 @@ import { readOrigins } from '../../src/context/origins.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { passing } from '../../src/server/doors/pass-through.ts'
+import { passThrough } from '../../src/server/doors/pass-through.ts'
 import { serving, type Serving, type ServingOptions } from '../server/serving.ts'
 
 interface Seen {
@@ -262,7 +262,7 @@ async function passingReply(pieces: readonly string[], whole = false) {
   }
   const answer = { status: 200, headers: new Headers(), body: { getReader: () => reader, cancel: reader.cancel } }
   const find = async () => ({ transport: { fetch: async () => ({ ...answer, text: async () => '' }) } })
-  const passes = passing(verbatim, find as never, { ends: /\[DONE\]/ })
+  const passes = passThrough(verbatim, find as never, { ends: /\[DONE\]/ })
   const { transport } = await passes.endpoint('p/m', undefined)
   const heard = await transport.fetch?.('http://x', { method: 'POST', headers: {}, body: verbatim.body })
   const sent: string[] = []

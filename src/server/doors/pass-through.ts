@@ -12,10 +12,10 @@ import { loadService } from '../../wires/list.ts'
 import type { Operation, WireService } from '../../wires/service.ts'
 import type { BodySink } from '../streamed-body.ts'
 import type { ParsedBody } from './known-bodies.ts'
-import type { Read } from './read-body.ts'
-import type { Visit } from './visit.ts'
+import type { ReadBody } from './read-body.ts'
+import type { AuthenticatedRequest } from './incoming-request.ts'
 
-export interface Passing {
+export interface PassThrough {
   verbatim: Verbatim
   /** Finds the same endpoints, and observes the response to the request. */
   endpoint: Runtime['endpoint']
@@ -46,9 +46,9 @@ export interface RawReply {
  * it.
  */
 export async function verbatimFor(
-  { door, server, request: http, url }: Visit,
+  { door, server, request: http, url }: AuthenticatedRequest,
   operation: Operation & { do: 'reply' },
-  { body, sent: given, name, model, request }: Read,
+  { body, sent: given, name, model, request }: ReadBody,
 ): Promise<{ verbatim?: Verbatim }> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
@@ -112,7 +112,11 @@ function isAboutUnknown(message: string): boolean {
   return /unknown (?:parameter|name)|unrecognized|extra inputs|not permitted/i.test(message)
 }
 
-export function passing(verbatim: Verbatim, find: Runtime['endpoint'], { ends }: Pick<WireService, 'ends'>): Passing {
+export function passThrough(
+  verbatim: Verbatim,
+  find: Runtime['endpoint'],
+  { ends }: Pick<WireService, 'ends'>,
+): PassThrough {
   const { promise: reply, resolve } = Promise.withResolvers<RawReply | undefined>()
   let coming: { raw: RawReply; copy: Copy } | undefined
   return {

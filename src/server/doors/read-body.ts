@@ -15,9 +15,9 @@ import { parseBody, type ParsedBody } from './known-bodies.ts'
 import { modelFor, type DoorModel } from './models.ts'
 import { readRequest, type DoorRequest } from './read-request.ts'
 import { shortensItself } from './side-call.ts'
-import type { Visit } from './visit.ts'
+import type { AuthenticatedRequest } from './incoming-request.ts'
 
-export interface Read {
+export interface ReadBody {
   body: JsonObject
   /** The body as received, but decompressed. */
   sent: ParsedBody
@@ -28,9 +28,13 @@ export interface Read {
 }
 
 /** `fields`: what the body may leave out. */
-export async function readBody(visit: Visit, pathModel: string | undefined, fields: JsonObject = {}): Promise<Read> {
-  const { door, server, principal, size } = visit
-  const sent = await jsonBody(visit)
+export async function readBody(
+  incoming: AuthenticatedRequest,
+  pathModel: string | undefined,
+  fields: JsonObject = {},
+): Promise<ReadBody> {
+  const { door, server, principal, size } = incoming
+  const sent = await jsonBody(incoming)
   const given = sent.value
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
@@ -39,12 +43,12 @@ export async function readBody(visit: Visit, pathModel: string | undefined, fiel
   if (typeof name !== 'string' || name === '')
     throw badInput('model must be a string, such as anthropic/claude-opus-5.')
   const named = await modelFor(door, name, server, principal)
-  const policy = policyFor(named, server, visit.request.headers.get('user-agent') ?? '')
+  const policy = policyFor(named, server, incoming.request.headers.get('user-agent') ?? '')
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkRun(server, principal, model)
   const about = { body, size: sent.bytes.length, isCached: isCached(principal) }
-  const written = await readRequest(door, about, visit.request.headers)
+  const written = await readRequest(door, about, incoming.request.headers)
   const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
   size.tokens = promptTokens(request)
   size.window = endpoint.capabilities.contextWindow ?? 0
@@ -60,13 +64,13 @@ function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {
   return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) }
 }
 
-export async function jsonBody({ request, server, principal, door }: Visit): Promise<ParsedBody> {
+export async function jsonBody({ request, server, principal, door }: AuthenticatedRequest): Promise<ParsedBody> {
   const [bytes, service] = await Promise.all([readBytes(request, server.limits.body), loadService(door.wire)])
   return parseBody(bytes, service.door?.listField ?? '', isCached(principal))
 }
 
 /** Whether requests may stay in memory. */
-function isCached({ keep = 'full' }: Visit['principal']): boolean {
+function isCached({ keep = 'full' }: AuthenticatedRequest['principal']): boolean {
   return keep === 'full'
 }
 
@@ -87,7 +91,10 @@ function policyFor({ policy }: DoorModel, server: ServerContext, client: string)
 }
 
 /** What the provider of the API would refuse is refused instead of repaired: for tests of a client. */
-export async function strictRefusal({ door, request }: Visit, { body, name }: Read): Promise<Response | undefined> {
+export async function strictRefusal(
+  { door, request }: AuthenticatedRequest,
+  { body, name }: ReadBody,
+): Promise<Response | undefined> {
   if (request.headers.get('x-synapse-strict') !== '1') return undefined
   const { refuse, errorBody } = await loadWire(door.wire)
   const model = name.replace(/^.*\//, '')

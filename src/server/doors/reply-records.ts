@@ -7,7 +7,7 @@ import type { NewRecord } from '../../store/records.ts'
 import type { ExchangeEnd } from '../../store/store.ts'
 import { clientRequestRecord } from './client-request.ts'
 import { replyRecords } from './match-records.ts'
-import type { Passing } from './pass-through.ts'
+import type { PassThrough } from './pass-through.ts'
 import type { DoorRunOptions } from './run.ts'
 
 interface WrittenReply {
@@ -31,7 +31,7 @@ export interface RecordsOfRun {
 export function recordsOfRun(
   options: DoorRunOptions,
   { conversationId, hash }: { conversationId: string; hash: string },
-  passes: Passing | undefined,
+  passes: PassThrough | undefined,
 ): RecordsOfRun {
   const { principal, request, response, delivery, verbatim } = options
   const { owner } = principal

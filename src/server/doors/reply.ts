@@ -17,7 +17,7 @@ import { clientCallId } from './canonical.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
 
-export interface Replying {
+export interface ReplyOptions {
   wire: string
   service: WireService
   profile: StreamProfile
@@ -30,7 +30,7 @@ export interface Replying {
 }
 
 /** Throws a SynapseError for a failure before there was a reply. */
-export async function wholeReply({ wire, service, profile, run }: Replying): Promise<Response> {
+export async function wholeReply({ wire, service, profile, run }: ReplyOptions): Promise<Response> {
   const end = await run.ended
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
@@ -41,7 +41,7 @@ export async function wholeReply({ wire, service, profile, run }: Replying): Pro
 /** What the provider sends, unchanged. */
 export function rawReply(
   { status, headers, start }: RawReply,
-  { run, delivered }: Pick<Replying, 'run' | 'delivered'>,
+  { run, delivered }: Pick<ReplyOptions, 'run' | 'delivered'>,
 ): Response {
   const source = { start, delivered: () => delivered?.(), cancel: () => run.abort() }
   return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
@@ -49,7 +49,7 @@ export function rawReply(
 
 /** An answer that was complete before, in the format requested now. */
 export async function repeatedReply(
-  { wire, service, profile }: Omit<Replying, 'run' | 'issueOf'>,
+  { wire, service, profile }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
   { conversationId, stream }: { conversationId: string; stream: boolean },
@@ -65,7 +65,7 @@ export async function repeatedReply(
 /** A reply of one item that no model has written. */
 export async function itemReply(
   item: JsonObject,
-  { wire, profile, run }: Pick<Replying, 'wire' | 'profile' | 'run'>,
+  { wire, profile, run }: Pick<ReplyOptions, 'wire' | 'profile' | 'run'>,
   stream: boolean,
 ): Promise<Response> {
   const { whole, split, framing } = await loadWire(wire)
@@ -86,7 +86,7 @@ export async function itemReply(
 }
 
 async function wholeBody(
-  { wire, service }: Pick<Replying, 'wire' | 'service'>,
+  { wire, service }: Pick<ReplyOptions, 'wire' | 'service'>,
   reply: Reply,
   profile: StreamProfile,
   usage: Usage,
@@ -100,13 +100,13 @@ async function wholeBody(
 }
 
 /** Throws a SynapseError for a failure before the first piece. */
-export async function streamedReply(replying: Replying): Promise<Response> {
-  const { wire, service, profile, run } = replying
+export async function streamedReply(options: ReplyOptions): Promise<Response> {
+  const { wire, service, profile, run } = options
   const { framing } = await loadWire(wire)
   const { door } = service
   if (!door) throw new TypeError(`${wire} has no door`)
   const write = (await door.writer())(profile)
-  const chunksOf = clientChunks(write, replying)
+  const chunksOf = clientChunks(write, options)
   let unsent = ''
   let isFlushing = false
   let isOver = false
@@ -115,7 +115,7 @@ export async function streamedReply(replying: Replying): Promise<Response> {
   let hasBegun = false
   const keepAlive = setInterval(
     () => send(framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'),
-    replying.keepAliveMs ?? 15_000,
+    options.keepAliveMs ?? 15_000,
   )
   run.events.listen((event) => {
     if (isOver || event.type !== 'reply-event') return
@@ -132,7 +132,7 @@ export async function streamedReply(replying: Replying): Promise<Response> {
       sink = opened
       flush()
     },
-    delivered: () => replying.delivered?.(),
+    delivered: () => options.delivered?.(),
     cancel() {
       isOver = true
       clearInterval(keepAlive)
@@ -175,7 +175,7 @@ export async function streamedReply(replying: Replying): Promise<Response> {
   }
 
   function fail(error: SynapseError): void {
-    if (hasBegun || unsent !== '') return end(textOf(write.fail(replying.issueOf(error))))
+    if (hasBegun || unsent !== '') return end(textOf(write.fail(options.issueOf(error))))
     clearInterval(keepAlive)
     first.reject(error)
   }
@@ -190,7 +190,7 @@ export async function streamedReply(replying: Replying): Promise<Response> {
 /** The chunks of each event, without what the client does not get. */
 function clientChunks(
   write: StreamWriter,
-  { wire, service }: Pick<Replying, 'wire' | 'service'>,
+  { wire, service }: Pick<ReplyOptions, 'wire' | 'service'>,
 ): (event: ReplyEvent) => Json[] {
   const unbegun = new Map<number, ReplyEvent>()
   const hidden = new Set<number>()

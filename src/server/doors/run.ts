@@ -4,10 +4,10 @@
 import { hash } from 'node:crypto'
 import type { RunEvent } from '../../core/event.ts'
 import { badInput } from '../../core/error.ts'
-import { sideCall, type Entry } from '../../core/log.ts'
+import type { Entry } from '../../core/log.ts'
 import type { Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { isAbandoned, type Held } from '../../run/log/lease.ts'
+import type { Held } from '../../run/log/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { pathCache } from '../../run/log/path-cache.ts'
 import { settingsOf as policySettings } from '../../settings/policy.ts'
@@ -24,25 +24,24 @@ import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
 import type { RunView } from '../views.ts'
 import { nextHash } from './canonical.ts'
+import { busy, chooseConversation, type ChosenConversation } from './choose-conversation.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
 import { conversationLocked } from './conversations.ts'
 import { isCallOf, isOursBeside, mostAnswered, shownReply, withoutHiddenCalls } from './hidden-calls.ts'
-import { match, type Match, type StartingPoint } from './match.ts'
+import { match, type StartingPoint } from './match.ts'
 import { prefixRecord } from './match-records.ts'
 import type { DoorModel } from './models.ts'
-import { passing, type Passing } from './pass-through.ts'
+import { passThrough, type PassThrough } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
 import { relay, type Relay } from './relay.ts'
 import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
 import { servedTools, type ServedTools } from './served-tools.ts'
-import { isSideCall } from './side-call.ts'
-import { titleFrom } from './title.ts'
 import type { Delivery } from './undelivered.ts'
 
 export interface DoorRun {
   conversationId: string
   /** Bytes of the provider that are passed to the client unchanged. */
-  passing?: Passing
+  passThrough?: PassThrough
   events: Pick<Relay<RunEvent>, 'listen'>
   /** Never rejects. Afterwards later requests can find the reply. */
   ended: Promise<DoorEnd>
@@ -84,9 +83,6 @@ export interface DoorRunOptions {
   }
 }
 
-/** Conversations in which this process is answering a request. */
-const busy = new Set<string>()
-
 const paths = new WeakMap<Store, ReturnType<typeof pathCache>>()
 
 function pathsOf(store: Store): ReturnType<typeof pathCache> {
@@ -99,19 +95,19 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { server, principal, request } = options
   const store = withFailpoints(server.store)
   const { owner } = principal
+  const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const found = await match(store, owner, request, options.start)
-  const place = await roomFor(options, found)
+  const place = await chooseConversation(options, found)
   busy.add(place.conversationId)
   const { verbatim } = options
   const isPassable = verbatim && (found.passedBy === '' || found.passedBy === verbatim.provider)
-  const passes = isPassable ? passing(verbatim, server.endpoint, options.service) : undefined
+  const passes = isPassable ? passThrough(verbatim, server.endpoint, options.service) : undefined
   const { conversationId } = place
   const events = relay<RunEvent>()
   const stop = new AbortController()
-  const seen: Seen = { replies: [], answered: 0, exchangeId: '', notes: 0 }
+  const progress: Progress = { replies: [], answered: 0, exchangeId: '', notes: 0 }
   const isHidden = isOursBeside(request.tools)
   const shown = withoutHiddenCalls(isHidden, (event) => events.push(event))
-  const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
   const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
   let lease: Held | undefined
@@ -120,7 +116,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     {
       conversationId,
       pathTo: pathsOf(server.store)(owner, conversationId),
-      settings: currentSettings(options, passes, served, seen),
+      settings: currentSettings(options, passes, served, progress),
       notes: [...request.notes, ...served.notes],
       serverTools: served.tools.map(({ name }) => name),
       verbatim: passes?.verbatim,
@@ -137,17 +133,18 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       oneReply: true,
       stop,
       emit(event) {
-        note(seen, event)
+        note(progress, event)
         live.push(event)
         if (event.type === 'reply-event' && event.event.type === 'part-start' && passes?.shown()) events.close()
         shown.take(event)
       },
     },
   )
-    .then(async (end): Promise<DoorEnd> => {
-      const reply = shownReply(seen.replies, isHidden) ?? seen.empty
-      await settle(options, { store, place, records, seen }, end, reply)
-      return { ...end, ...(reply && { reply }), ...(seen.usage && { replyUsage: seen.usage }) }
+    .then(async (given): Promise<DoorEnd> => {
+      const end = withKnownConflict(given)
+      const reply = shownReply(progress.replies, isHidden) ?? progress.empty
+      await settle(options, { store, place, records, progress }, end, reply)
+      return { ...end, ...(reply && { reply }), ...(progress.usage && { replyUsage: progress.usage }) }
     })
     .finally(() => {
       shown.end()
@@ -161,25 +158,25 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     events,
     ended,
     abort: () => stop.abort(),
-    exchangeId: () => seen.exchangeId || undefined,
-    noteCount: () => seen.notes,
-    ...(passes && { passing: passes }),
+    exchangeId: () => progress.exchangeId || undefined,
+    noteCount: () => progress.notes,
+    ...(passes && { passThrough: passes }),
   }
 
   /** A reply that is continued after a call that is answered here is not the answer yet. */
   async function recordsOf({ exchangeId, basedOn, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
     const bodySha256 = await storeBody()
     const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
-    if (entryId === undefined && outcome === 'done' && seen.replies.length === 0) {
-      seen.empty = reply
-      seen.entryId = seen.recordedId = basedOn
+    if (entryId === undefined && outcome === 'done' && progress.replies.length === 0) {
+      progress.empty = reply
+      progress.entryId = progress.recordedId = basedOn
       return [...asked, ...records.ofEmptyReply({ entryId: basedOn, exchangeId, reply })]
     }
     const isKnown = outcome === 'done' || outcome === 'cancelled'
     const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
     if (entryId === undefined || !isKnown || !isAnswer) return asked
-    seen.recordedId = entryId
-    const whole = shownReply([...seen.replies, reply], isHidden) ?? reply
+    progress.recordedId = entryId
+    const whole = shownReply([...progress.replies, reply], isHidden) ?? reply
     return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
   }
 
@@ -193,52 +190,62 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   }
 }
 
+/** Another server may have begun to answer in the conversation since it was chosen. The client need not know which. */
+function withKnownConflict(end: RunEnd): RunEnd {
+  return end.failure?.code === 'lease-held' ? { ...end, failure: conversationLocked().failure } : end
+}
+
 /** Before the client sees the end: its next request may arrive at once. */
 async function settle(
   { server, principal, response, memory }: DoorRunOptions,
-  { store, place, records, seen }: { store: Store; place: Room; records: RecordsOfRun; seen: Seen },
+  {
+    store,
+    place,
+    records,
+    progress,
+  }: { store: Store; place: ChosenConversation; records: RecordsOfRun; progress: Progress },
   end: RunEnd,
   reply: Reply | undefined,
 ): Promise<void> {
   const { owner, keyId } = principal
   if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
   const { conversationId } = place
-  const { entryId, exchangeId } = seen
+  const { entryId, exchangeId } = progress
   if (entryId === undefined || !reply || end.failure) return
   if (response && !response.isStored) {
     const hash = nextHash(place.hash, [reply])
     memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash })
   }
   if (place.isAside && place.head !== undefined) await store.setHead(owner, conversationId, { entryId: place.head })
-  if (seen.recordedId === entryId) return
+  if (progress.recordedId === entryId) return
   const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
   await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
 }
 
 /** The run for those who have the conversation open. */
-function viewOf({ model }: DoorRunOptions, { conversationId, parentId }: Room): RunView {
+function viewOf({ model }: DoorRunOptions, { conversationId, parentId }: ChosenConversation): RunView {
   const startedAt = new Date().toISOString()
   return { id: uuidv7(), conversationId, state: 'running', model: model.model, basedOn: parentId ?? '', startedAt }
 }
 
 type EndOfExchange = Parameters<RecordsOf>[0]
 
-function note(seen: Seen, event: RunEvent): void {
+function note(progress: Progress, event: RunEvent): void {
   if (event.type === 'request') {
-    seen.exchangeId = event.exchangeId
-    seen.notes = event.notes.length
+    progress.exchangeId = event.exchangeId
+    progress.notes = event.notes.length
   }
-  if (event.type === 'reply-event' && event.event.type === 'reply-end') seen.usage = event.event.usage
+  if (event.type === 'reply-event' && event.event.type === 'reply-end') progress.usage = event.event.usage
   if (event.type !== 'message') return
-  seen.entryId = event.entryId
+  progress.entryId = event.entryId
   if (event.message.role === 'assistant') {
-    seen.replies.push(event.message)
-    seen.usage = event.usage
-  } else seen.answered++
+    progress.replies.push(event.message)
+    progress.usage = event.usage
+  } else progress.answered++
 }
 
 /** What a run has written so far. */
-interface Seen {
+interface Progress {
   /** The newest entry. */
   entryId?: string
   /** The reply that was written together with its records. */
@@ -252,52 +259,10 @@ interface Seen {
   notes: number
 }
 
-interface Room extends Match {
-  conversationId: string
-  isAside: boolean
-  /** The earlier position of the conversation, if it existed. */
-  head?: string | null
-}
-
-/** The conversation of the request; a new one if none is known, or if it is being answered in right now. */
-async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
-  const { server, principal, request, sent, model } = options
-  const { store } = server
-  const { owner } = principal
-  const { conversationId } = found
-  const lease = conversationId === undefined ? undefined : await store.lease(owner, conversationId)
-  // A killed server leaves its leases behind.
-  const isFree = conversationId !== undefined && !busy.has(conversationId) && (!lease || isAbandoned(lease))
-  const there = conversationId === undefined ? undefined : await store.conversation(owner, conversationId)
-  const known = there?.settings['system']
-  const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
-  if (isFree && there) return { ...found, conversationId, isAside, head: there.head }
-  if (options.isNamed) throw conversationLocked()
-  // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
-  const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
-  const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
-  const id = uuidv7()
-  const creating = store.createConversation(owner, {
-    id,
-    ...(title && { title }),
-    ...(isAside && { labels: [sideCall] }),
-    settings: {
-      model: model.model,
-      ...(sent.client !== undefined && { client: sent.client }),
-      ...(request.system && { system: request.system }),
-    },
-  })
-  // A store that writes in order commits it together with the lease, which reports its errors.
-  if (store.ordered) creating.catch(() => {})
-  else await creating
-  const copied = before.map(({ message }) => ({ message }))
-  return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
-}
-
 /** Writes the new messages of the request, and moves to its end. */
 async function append(
   { server, principal, request }: DoorRunOptions,
-  place: Room,
+  place: ChosenConversation,
   entries: readonly NewEntry[],
   held: Held,
 ): Promise<readonly Entry[]> {
@@ -328,13 +293,13 @@ function cacheKeyOf({ principal, request, start }: DoorRunOptions): string {
 /** A run reads one setting at a time; they change only with the number of answered calls. */
 function currentSettings(
   options: DoorRunOptions,
-  passes: Passing | undefined,
+  passes: PassThrough | undefined,
   served: ServedTools,
-  seen: Pick<Seen, 'answered'>,
+  progress: Pick<Progress, 'answered'>,
 ): () => RunSettings {
   let last: { answered: number; settings: RunSettings } | undefined
   return () => {
-    const { answered } = seen
+    const { answered } = progress
     if (last?.answered !== answered) last = { answered, settings: settingsOf(options, passes, { served, answered }) }
     return last.settings
   }
@@ -342,7 +307,7 @@ function currentSettings(
 
 function settingsOf(
   given: DoorRunOptions,
-  passes: Passing | undefined,
+  passes: PassThrough | undefined,
   { served, answered }: { served: ServedTools; answered: number },
 ): RunSettings {
   const { request, model } = given

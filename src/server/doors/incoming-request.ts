@@ -5,7 +5,7 @@ import type { Principal } from '../principal.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
 import type { Door } from './door.ts'
 
-export interface Arrival {
+export interface IncomingRequest {
   door: Door
   request: Request
   url: URL
@@ -15,13 +15,13 @@ export interface Arrival {
 }
 
 /** Before the caller is known. */
-export interface AtDoor extends Arrival {
+export interface UnauthenticatedRequest extends IncomingRequest {
   names: readonly string[]
   /** Counts requests of a key, and invalid keys. */
   admit: (find: () => Promise<Principal>) => Promise<Principal>
 }
 
-export interface Visit extends Arrival {
+export interface AuthenticatedRequest extends IncomingRequest {
   principal: Principal
   /** For an error about the size of the prompt. */
   size: { tokens: number; window: number }

@@ -1,0 +1,231 @@
+// The answer to a client's request for a reply: it is run in its conversation, and written in the client's format. A
+// request whose answer was stored but not received gets that answer again.
+
+import type { SynapseError } from '../../core/error.ts'
+import { noUsage } from '../../core/usage.ts'
+import type { Store } from '../../store/store.ts'
+import { loadService } from '../../wires/list.ts'
+import type { StoredItems, WireService } from '../../wires/service.ts'
+import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
+import { json } from '../answer.ts'
+import { lastingContext } from '../context.ts'
+import { allow } from '../principal.ts'
+import { compactBody, compactionItem, summaryRequest } from './compact.ts'
+import { startInConversation } from './conversations.ts'
+import type { DoorOperation } from './door.ts'
+import { issueOf } from './errors.ts'
+import { replyAt } from './hidden-calls.ts'
+import type { AuthenticatedRequest } from './incoming-request.ts'
+import { startAfter, type StartingPoint } from './match.ts'
+import { verbatimFor } from './pass-through.ts'
+import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
+import type { DoorRequest } from './read-request.ts'
+import { itemReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
+import { newId } from './responses.ts'
+import { forgetAfter } from './retention.ts'
+import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
+import { sealOf, type Seal } from './seal.ts'
+import { answerKey, delivery, undelivered, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
+
+export async function answerRequest(
+  incoming: AuthenticatedRequest,
+  operation: DoorOperation & { do: 'reply' },
+): Promise<Response> {
+  const { principal, door, url } = incoming
+  allow(principal, 'write')
+  const read = await readBody(incoming, operation.model)
+  const refused = await strictRefusal(incoming, read)
+  if (refused) return refused
+  const { store } = lastingContext(incoming.server)
+  const service = await loadService(door.wire)
+  const reply: ReplyForm = {
+    service,
+    profile: profileFor(incoming, service, read),
+    seal: await sealOf(store),
+    stream: operation.stream ?? read.request.stream,
+  }
+  const unchanged = await verbatimFor(incoming, operation, read)
+  const items = service.door?.stored?.items
+  if (items?.asksForCompaction(read.body) && !unchanged.verbatim) return compacted(incoming, read, reply, items)
+  const key = answerKey(url.pathname, read.sent)
+  const before = await undelivered(store, principal.owner, key)
+  const again = before && (await repeated(incoming, before, reply))
+  if (again) return again
+  const delivered = delivery(store, principal.owner, key)
+  try {
+    const run = await startReply(incoming, read, reply, {
+      ...unchanged,
+      delivery: { ...delivered, replyId: reply.profile.replyId },
+    })
+    return await writtenReply(incoming, reply, run, delivered)
+  } catch (error) {
+    delivered.lost()
+    throw error
+  }
+}
+
+/** How the client gets its reply. */
+interface ReplyForm {
+  service: WireService
+  profile: StreamProfile
+  seal: Seal
+  stream: boolean
+}
+
+function profileFor(
+  { size }: AuthenticatedRequest,
+  service: WireService,
+  { name, request, body }: ReadBody,
+): StreamProfile & { createdAt: number } {
+  const stored = service.door?.stored
+  return {
+    model: name,
+    replyId: newId(service),
+    createdAt: Math.floor(Date.now() / 1000),
+    inputTokens: size.tokens,
+    includeUsage: request.includeUsage,
+    ...(stored && { fields: stored.fields(body) }),
+  }
+}
+
+async function startReply(
+  incoming: AuthenticatedRequest,
+  { body, sent, name, model, request }: ReadBody,
+  { service, profile }: ReplyForm,
+  how: Pick<DoorRunOptions, 'verbatim' | 'delivery'>,
+): Promise<DoorRun> {
+  const { principal, door, url, memory } = incoming
+  const server = lastingContext(incoming.server)
+  const client = incoming.request.headers.get('user-agent')?.slice(0, 200)
+  const { replyId, createdAt, fields = {} } = profile
+  const run = await startDoorRun({
+    server,
+    principal,
+    request,
+    model,
+    service,
+    ...how,
+    sent: { ...(client && { client }), protocol: door.wire, path: url.pathname, body: sent.bytes },
+    start: await startOf(server.store, incoming, service, request),
+    isNamed: request.conversation !== undefined,
+    memory,
+    ...(service.door?.stored && {
+      response: {
+        id: replyId,
+        isStored: body.store !== false,
+        about: (exchangeId: string) => ({ exchangeId, model: name, createdAt, fields }),
+      },
+    }),
+  })
+  forgetAfter(server, principal, run)
+  return run
+}
+
+/** The reply of a run, as it arrives. The run ends if the client leaves. */
+async function writtenReply(
+  { principal, door, request: { signal }, size }: AuthenticatedRequest,
+  { service, profile, seal, stream }: ReplyForm,
+  run: DoorRun,
+  delivered: Delivery,
+): Promise<Response> {
+  const leave = () => {
+    delivered.lost()
+    run.abort()
+  }
+  // The client may have left while its conversation was looked up.
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave)
+  const options = {
+    wire: door.wire,
+    service,
+    profile: { ...profile, token: () => tokenFor(seal, principal.owner, run.exchangeId()) },
+    run,
+    issueOf: (error: SynapseError) => issueOf(service, error.failure, size),
+    delivered: delivered.done,
+  }
+  const raw = await run.passThrough?.reply
+  if (raw) return rawReply(raw, options)
+  if (stream) return streamedReply(options)
+  const whole = await wholeReply(options)
+  if (!signal.aborted) delivered.done()
+  return whole
+}
+
+function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): string | undefined {
+  return exchangeId === undefined ? undefined : seal.token(owner, exchangeId)
+}
+
+/** The answer that the same request did not receive; undefined: it is gone. */
+async function repeated(
+  { server, principal, door }: AuthenticatedRequest,
+  { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
+  about: ReplyForm,
+): Promise<Response | undefined> {
+  const { store } = server
+  const { owner } = principal
+  const { service, seal, stream } = about
+  const reply = await replyAt(store, owner, entryId)
+  if (!reply) return undefined
+  const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
+  const profile = { ...about.profile, replyId, token: () => seal.token(owner, exchangeId) }
+  return repeatedReply({ wire: door.wire, service, profile }, reply, usage, { conversationId, stream })
+}
+
+/** The answer to a request that ends with a trigger: one item, and nothing else. */
+async function compacted(
+  incoming: AuthenticatedRequest,
+  read: ReadBody,
+  { profile, service }: ReplyForm,
+  items: StoredItems,
+): Promise<Response> {
+  const { owner } = incoming.principal
+  const run = await startSummary(incoming, read, service)
+  const item = await compactionItem({ store: lastingContext(incoming.server).store, owner }, items, run)
+  return itemReply(item, { wire: incoming.door.wire, profile, run }, read.request.stream)
+}
+
+/** A summary of the conversation by the named model, as one item of it. */
+export async function compact(incoming: AuthenticatedRequest, items: StoredItems): Promise<Response> {
+  allow(incoming.principal, 'write')
+  // What a stored response contains can be summarised without anything new.
+  const read = await readBody(incoming, undefined, { input: [] })
+  const service = await loadService(incoming.door.wire)
+  const { store } = lastingContext(incoming.server)
+  const run = await startSummary(incoming, read, service)
+  const about = { run, replyId: newId(service), body: read.body }
+  return json(await compactBody({ store, owner: incoming.principal.owner }, items, about))
+}
+
+async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, service: WireService): Promise<DoorRun> {
+  const { principal, url, size } = incoming
+  const { sent: given, model, request } = read
+  const server = lastingContext(incoming.server)
+  const whole = await withStart(incoming, service, request)
+  const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
+  return startDoorRun({ server, principal, request: await summaryRequest(whole, size.window), model, service, sent })
+}
+
+/** The request with the messages that it refers to by id. */
+async function withStart(
+  incoming: AuthenticatedRequest,
+  service: WireService,
+  request: DoorRequest,
+): Promise<DoorRequest> {
+  const { store } = lastingContext(incoming.server)
+  const { owner } = incoming.principal
+  const start = await startOf(store, incoming, service, request)
+  const before = start?.entryId === undefined ? [] : await store.history(owner, start.entryId)
+  return { ...request, messages: [...before.map(({ message }) => message), ...request.messages] }
+}
+
+async function startOf(
+  store: Store,
+  { principal, memory }: AuthenticatedRequest,
+  { door }: WireService,
+  { previousId, conversation, messages }: DoorRequest,
+): Promise<StartingPoint | undefined> {
+  const { owner } = principal
+  const stored = door?.stored
+  if (stored && previousId !== undefined) return startAfter(store, owner, previousId, { stored, memory })
+  return conversation === undefined ? undefined : startInConversation(store, owner, conversation, messages)
+}

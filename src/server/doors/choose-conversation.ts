@@ -1,0 +1,78 @@
+// The conversation that a request of a client is answered in: the one that it continues, or a new one.
+
+import { sideCall } from '../../core/log.ts'
+import type { Message } from '../../core/message.ts'
+import { titleOf } from '../../core/title.ts'
+import { isAbandoned } from '../../run/log/lease.ts'
+import { uuidv7 } from '../../store/ids.ts'
+import { conversationLocked } from './conversations.ts'
+import type { Match } from './match.ts'
+import type { DoorRunOptions } from './run.ts'
+import { isSideCall } from './side-call.ts'
+
+/** Conversations in which this process is answering a request: checked and added to without a wait in between. */
+export const busy = new Set<string>()
+
+export interface ChosenConversation extends Match {
+  conversationId: string
+  isAside: boolean
+  /** The earlier position of the conversation, if it existed. */
+  head?: string | null
+}
+
+/**
+ * The conversation of the request; a new one if none is known, or if it is being answered in right now. It is busy until
+ * the caller says otherwise.
+ */
+export async function chooseConversation(options: DoorRunOptions, found: Match): Promise<ChosenConversation> {
+  const { server, principal, request, sent, model } = options
+  const { store } = server
+  const { owner } = principal
+  const { conversationId } = found
+  const lease = conversationId === undefined ? undefined : await store.lease(owner, conversationId)
+  // A killed server leaves its leases behind.
+  const isFree = conversationId !== undefined && !busy.has(conversationId) && (!lease || isAbandoned(lease))
+  const there = conversationId === undefined ? undefined : await store.conversation(owner, conversationId)
+  const known = there?.settings['system']
+  const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
+  if (isFree && there) return { ...found, conversationId, isAside, head: there.head }
+  if (options.isNamed) throw conversationLocked()
+  // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
+  const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
+  const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
+  const id = uuidv7()
+  const creating = store.createConversation(owner, {
+    id,
+    ...(title && { title }),
+    ...(isAside && { labels: [sideCall] }),
+    settings: {
+      model: model.model,
+      ...(sent.client !== undefined && { client: sent.client }),
+      ...(request.system && { system: request.system }),
+    },
+  })
+  // A store that writes in order commits it together with the lease, which reports its errors.
+  if (store.ordered) creating.catch(() => {})
+  else await creating
+  const copied = before.map(({ message }) => ({ message }))
+  return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
+}
+
+/** Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file (checked 2026-11). */
+const context = /^\s*(?:<[a-z][\w-]*>|# AGENTS\.md)/i
+
+/**
+ * The first line of the first question. Coding agents send what they know about the folder and the machine as messages of
+ * the user, before it.
+ */
+function titleFrom(messages: readonly Message[]): string {
+  let other = ''
+  for (const message of messages) {
+    if (message.role !== 'user') continue
+    const parts = message.parts.filter((part) => part.type !== 'text' || !context.test(part.text))
+    const title = titleOf({ ...message, parts })
+    if (title) return title
+    other ||= titleOf(message)
+  }
+  return other
+}
