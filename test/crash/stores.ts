@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoreOptions } from '../../src/store/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { findPostgres, makeDatabase } from '../store/postgres-server.ts'
@@ -15,7 +16,7 @@ export interface Place {
 export const kinds = ['sqlite', 'postgres'] as const
 export type Kind = (typeof kinds)[number]
 
-export function reasonToSkip(kind: Kind): string | false {
+export function reasonToSkip(kind: Kind | 'memory'): string | false {
   return kind === 'postgres' && findPostgres() === undefined && 'needs the programs of a PostgreSQL server'
 }
 
@@ -25,6 +26,14 @@ export async function newPlace(t: TestContext, kind: Kind): Promise<Place> {
   const database = await makeDatabase(findPostgres() ?? '')
   t.after(() => database.remove())
   return { url: database.url }
+}
+
+/** A fresh store of any kind, closed with the test. */
+export async function newStore(t: TestContext, kind: Kind | 'memory'): Promise<Store> {
+  if (kind === 'memory') return openMemoryStore()
+  const store = await openPlace(await newPlace(t, kind))
+  t.after(() => store.close())
+  return store
 }
 
 export async function openPlace({ url }: Place, options: StoreOptions = {}): Promise<Store> {

@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { reads } from '../../src/store/failpoint.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
-import { kinds, newPlace, openPlace, reasonToSkip, type Kind } from '../crash/stores.ts'
+import { kinds, newStore, reasonToSkip } from '../crash/stores.ts'
 import { serving } from '../server/serving.ts'
 
 interface Failing {
@@ -55,7 +55,7 @@ function failing(base: Store): Failing {
 }
 
 for (const kind of ['memory', ...kinds] as const) {
-  const skip = kind !== 'memory' && reasonToSkip(kind)
+  const skip = reasonToSkip(kind)
 
   test(`a server that stops while it deletes an item leaves all of the others, ${kind}`, { skip }, async (t) => {
     const { store, failAt, recover } = failing(await newStore(t, kind))
@@ -127,13 +127,6 @@ test('items are neither added nor deleted while a model answers in the conversat
   await openai.conversations.items.delete(first?.id ?? '', { conversation_id: id })
   assert.equal((await listed()).length, 7)
 })
-
-async function newStore(t: TestContext, kind: Kind | 'memory'): Promise<Store> {
-  if (kind === 'memory') return openMemoryStore()
-  const store = await openPlace(await newPlace(t, kind))
-  t.after(() => store.close())
-  return store
-}
 
 /** A conversation of eight messages. */
 async function conversationOn(t: TestContext, store: Store) {

@@ -10,6 +10,7 @@ import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import { kinds, newStore, reasonToSkip } from '../crash/stores.ts'
 import { serving } from '../server/serving.ts'
 
 const model = 'anthropic/claude-opus-5'
@@ -92,15 +93,21 @@ test('a history of which only a summary of ours is left is found by it, in the s
   assert.notEqual((await send(['Where were we?', 'Continue.'], 'one')).id, first.id, 'the session alone is not enough')
 })
 
-test('two requests at once never fail, and neither is lost', async (t) => {
-  const { url, store } = await serving(t)
-  const { say } = chatAt(url)
-  const messages: Messages = []
-  const first = await say(messages, 'Remember the word apple.')
-  const both = await Promise.all([say([...messages], 'Which word?'), say([...messages], 'Spell the word.')])
-  assert.ok(both.includes(first))
-  for (const id of both) assert.deepEqual(await rolesAt(store, 'local', id), ['user', 'assistant', 'user', 'assistant'])
-})
+for (const kind of ['memory', ...kinds] as const) {
+  test(`requests at once never fail, and none is lost, ${kind}`, { skip: reasonToSkip(kind) }, async (t) => {
+    const { url, store } = await serving(t, { store: await newStore(t, kind) })
+    const { say } = chatAt(url)
+    const messages: Messages = []
+    const first = await say(messages, 'Remember the word apple.')
+    const questions = ['Which word?', 'Spell the word.', 'Is it a fruit?', 'How long is it?']
+    const all = await Promise.all(questions.map((question) => say([...messages], question)))
+    assert.ok(all.includes(first))
+    const ends = await Promise.all([...new Set(all)].map((id) => store.branches('local', id)))
+    assert.equal(ends.flat().length, questions.length, 'each answer ends a branch of its own')
+    for (const id of all)
+      assert.deepEqual(await rolesAt(store, 'local', id), ['user', 'assistant', 'user', 'assistant'])
+  })
+}
 
 test('two owners with the same messages never share a conversation', async (t) => {
   const store = openMemoryStore()

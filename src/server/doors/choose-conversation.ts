@@ -29,13 +29,18 @@ export async function chooseConversation(options: DoorRunOptions, found: Match):
   const { store } = server
   const { owner } = principal
   const { conversationId } = found
-  const lease = conversationId === undefined ? undefined : await store.lease(owner, conversationId)
+  const [lease, there] =
+    conversationId === undefined
+      ? []
+      : await Promise.all([store.lease(owner, conversationId), store.conversation(owner, conversationId)])
   // A killed server leaves its leases behind.
   const isFree = conversationId !== undefined && !busy.has(conversationId) && (!lease || isAbandoned(lease))
-  const there = conversationId === undefined ? undefined : await store.conversation(owner, conversationId)
   const known = there?.settings['system']
   const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
-  if (isFree && there) return { ...found, conversationId, isAside, head: there.head }
+  if (isFree && there) {
+    busy.add(conversationId)
+    return { ...found, conversationId, isAside, head: there.head }
+  }
   if (options.isNamed) throw conversationLocked()
   // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
@@ -54,6 +59,7 @@ export async function chooseConversation(options: DoorRunOptions, found: Match):
   // A store that writes in order commits it together with the lease, which reports its errors.
   if (store.ordered) creating.catch(() => {})
   else await creating
+  busy.add(id)
   const copied = before.map(({ message }) => ({ message }))
   return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
 }

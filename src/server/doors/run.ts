@@ -98,7 +98,6 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const found = await match(store, owner, request, options.start)
   const place = await chooseConversation(options, found)
-  busy.add(place.conversationId)
   const { verbatim } = options
   const isPassable = verbatim && (found.passedBy === '' || found.passedBy === verbatim.provider)
   const passes = isPassable ? passThrough(verbatim, server.endpoint, options.service) : undefined
