@@ -176,7 +176,6 @@ const functions = new WeakMap<ToolSpec, ToolSpec>()
 
 /** The same object each time: what is known about a tool is cached by it. */
 function plainFunction(tool: ToolSpec): ToolSpec {
-  if (tool.kind === undefined) return tool
   const known = functions.get(tool) ?? asFunction(tool)
   functions.set(tool, known)
   return known

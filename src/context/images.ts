@@ -32,15 +32,14 @@ const knownPixels = new WeakMap<MediaPart, Pixels | null>()
 
 export function imageTokens(part: MediaPart, rule: ImageTokens = defaultRule): number {
   const { base = 0, pixels, tile, longer = Infinity, shorter = Infinity, most = Infinity } = rule
-  const size = pixelsOf(part)
   if (!pixels && !tile) return base
+  const size = pixelsOf(part)
   if (!size) return Math.min(most, defaultMost)
   const { width, height } = size
   const scale = Math.min(1, longer / Math.max(width, height), shorter / Math.min(width, height))
-  const tilesAlong = (length: number) => Math.ceil((length * scale) / (tile?.side ?? 1))
   const tokens = tile
-    ? tilesAlong(width) * tilesAlong(height) * tile.tokens
-    : (width * height * scale ** 2) / (pixels ?? 1)
+    ? Math.ceil((width * scale) / tile.side) * Math.ceil((height * scale) / tile.side) * tile.tokens
+    : (width * height * scale ** 2) / (pixels as number)
   return Math.min(most, Math.ceil(base + tokens))
 }
 

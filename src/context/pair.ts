@@ -179,7 +179,6 @@ function endOfTurn(messages: readonly Message[], start: number, asked: Set<strin
   const message = messages[start]
   if (!message || message.role === 'tool') return undefined
   let end = start + 1
-  if (message.role !== 'assistant') return end
   let results: readonly ToolResultPart[] = []
   let answered = 0
   const own: string[] = []
@@ -232,17 +231,15 @@ function withUniqueCallIds(
 ): readonly Message[] {
   const uses = new Map<string, number>()
   const current = new Map<string, { reply: number; open: string[]; last: string }>()
-  let changed = false
   const renamed = <P extends Part>(part: P, place: number): P => {
     if (part.type !== 'tool-call' && part.type !== 'tool-result') return part
     const callId = part.type === 'tool-call' ? nextId(part.callId, place) : answeredId(part.callId)
     return callId === part.callId ? part : { ...part, callId }
   }
-  const messages = given.map((message, place): Message => {
+  return given.map((message, place): Message => {
     if (message.role !== 'assistant' && message.role !== 'tool') return message
     const parts = message.parts.map((part) => renamed(part, place))
     if (parts.every((part, i) => part === message.parts[i])) return message
-    changed = true
     if (message.role === 'assistant') {
       notes.push({
         kind: 'changed',
@@ -254,7 +251,6 @@ function withUniqueCallIds(
     }
     return { ...message, parts } as Message
   })
-  return changed ? messages : given
 
   function nextId(callId: string, reply: number): string {
     const use = (uses.get(callId) ?? 0) + 1

@@ -241,17 +241,7 @@ function sameFolds(
 }
 
 function notesFor(view: View, foldings: readonly Folding[]): Note[] {
-  const batches = new Map<string, Folding[]>()
-  let batch: Folding[] | undefined
-  for (const folding of foldings) {
-    const last = batch?.[0]
-    if (last?.style !== folding.style || last.why !== folding.why) {
-      const key = `${folding.style} ${folding.why}`
-      batch = batches.get(key) ?? []
-      batches.set(key, batch)
-    }
-    batch?.push(folding)
-  }
+  const batches = Map.groupBy(foldings, ({ style, why }) => `${style} ${why}`)
   return [...batches.values()].map((some) => noteFor(view, some))
 }
 

@@ -25,14 +25,14 @@ export function wholeView(history: readonly Message[], first = 0): View {
 /** The messages from one index of a view to another, as a note names them. */
 export function placesFrom(view: View, first: number, last: number): string {
   let [start, end] = [first, last]
-  while (start < last && (view.places[start] ?? -1) < 0) start++
-  while (end > first && (view.places[end] ?? -1) < 0) end--
+  while (start < last && positionAt(view, start) === undefined) start++
+  while (end > first && positionAt(view, end) === undefined) end--
   const [from, to] = [positionAt(view, start) ?? first, positionAt(view, end) ?? last]
   return from === to ? `messages[${from}]` : `messages[${from}..${to}]`
 }
 
 function positionAt({ places }: View, index: number): number | undefined {
-  const place = places[index] ?? -1
+  const place = places[index] as number
   return place >= 0 ? place : undefined
 }
 
