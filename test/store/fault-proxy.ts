@@ -15,6 +15,8 @@ export interface FaultProxy {
   swallowOpen(): void
   /** Holds everything back until `pass`; then it continues as if nothing had been. */
   hold(): void
+  /** From now on everything takes this long, each way. */
+  slow(ms: number): void
   /** New connections work again, and lead to this socket. */
   pass(socket?: string): Promise<void>
 }
@@ -36,6 +38,7 @@ export async function faultProxyTo(
   let target = database.socket
   let isSilent = false
   let isHeld = false
+  let delayMs = 0
   const pairs = new Set<Pair>()
   const proxy = createServer((client) => {
     const server = connect(target)
@@ -50,9 +53,19 @@ export async function faultProxyTo(
       server.destroy()
     }
     for (const one of [client, server]) one.on('error', end).on('close', end)
-    forward(pair, client, server)
-    forward(pair, server, client)
+    forward(client, server)
+    forward(server, client)
     if (isHeld) for (const one of [client, server]) one.pause()
+
+    function forward(from: Socket, to: Socket): void {
+      const write = (bytes: Uint8Array): void => {
+        if (!pair.deaf) to.write(bytes)
+      }
+      from.on('data', (bytes) => {
+        if (delayMs > 0) setTimeout(write, delayMs, bytes)
+        else write(bytes)
+      })
+    }
   })
   const listen = async (port: number): Promise<number> => {
     proxy.listen(port, '127.0.0.1')
@@ -94,6 +107,7 @@ export async function faultProxyTo(
         server.pause()
       }
     },
+    slow: (ms) => void (delayMs = ms),
     async pass(to = target) {
       target = to
       isSilent = false
@@ -106,10 +120,4 @@ export async function faultProxyTo(
       if (!proxy.listening) await listen(port)
     },
   }
-}
-
-function forward(pair: Pair, from: Socket, to: Socket): void {
-  from.on('data', (bytes) => {
-    if (!pair.deaf) to.write(bytes)
-  })
 }

@@ -300,6 +300,23 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
+    test('a slow server that was away is found again', async (t) => {
+      const proxy = await faultProxyTo(t, server)
+      const store = await openPostgresStore(proxy.url, { waitMs: 20_000 })
+      t.after(() => store.close())
+      const { id } = await store.createConversation('patient')
+      const away = new Promise((resolve) => store.outages?.watch(resolve))
+      await proxy.refuse()
+      const appended = store.append('patient', id, { message: user('late') })
+      await away
+      // All that is asked of a server that was away takes longer than it may take for one answer.
+      proxy.slow(250)
+      await proxy.pass()
+      const { id: entry } = await appended
+      proxy.slow(0)
+      assert.deepEqual(textsOf(await store.history('patient', entry)), ['late'])
+    })
+
     test('an address may set how long to wait for an unreachable server', async (t) => {
       const proxy = await proxyTo(t, server.url)
       const store = await openPostgresStore(`${proxy.url}&wait_seconds=0.2`)

@@ -26,7 +26,7 @@ export interface LinkedPool {
 }
 
 const usualConnectMs = 5000
-/** For the server to answer on a new connection. */
+/** For each answer of the server on a new connection. */
 const lookMs = 1500
 /** The server aborts a transaction whose client is silent for this long, and releases its locks. */
 const idleInTransactionMs = 10_000
@@ -93,6 +93,8 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
   async function look(silent: readonly string[], orphans: readonly string[]): Promise<string[]> {
     const socket = new Socket()
     const timer = setTimeout(() => socket.destroy(), lookMs)
+    // A slow server needs longer for all of it.
+    socket.on('data', () => timer.refresh())
     const client = new pg.Client({ connectionString: url, stream: () => socket })
     client.on('error', () => {})
     try {
