@@ -25,8 +25,9 @@ export const knownRoles: Check = ({ messages }) =>
 export const contentShape: Check = ({ messages }) =>
   issuesOfEach(messages, (message, i) => {
     const { content } = message
+    if (typeof content === 'string') return noIssues
     if (Array.isArray(content)) return content.length === 0 ? [emptyArray('C7', `messages[${i}].content`)] : noIssues
-    if (typeof content === 'string' || mayLackContent(message)) return noIssues
+    if (mayLackContent(message)) return noIssues
     const param = `messages.[${i}].content`
     if (content === null || content === undefined) {
       return [invalid('C6', "Invalid value for 'content': expected a string, got null.", param)]
@@ -171,7 +172,8 @@ export function pairing(words: PairingWords): Check {
   return ({ messages }) => {
     const issues: Issue[] = []
     let open: Map<string, number | undefined> | undefined
-    for (const [i, message] of messages.entries()) {
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i] as JsonObject
       if (message.role === 'tool') {
         issues.push(...resultIssues(message, i, open, words))
         continue

@@ -2,7 +2,7 @@
 // sources, never from the output of `encode`; a host differs from OpenAI only where it is known to
 // (docs/protocols/openai-chat.md).
 
-import { isObject, type Json } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { invalid } from '../shared/openai-rules.ts'
 import { rangeIssues } from '../shared/ranges.ts'
 import type { Issue, Profile } from '../wire.ts'
@@ -92,13 +92,12 @@ function readBody(body: Json): { body: ChatBody } | { issue: Issue } {
     const message = `Invalid type for 'messages': expected an array of objects, but got ${nameOf(messages)} instead.`
     return { issue: invalid('shape', message, 'messages', 'invalid_type') }
   }
-  const list = messages.filter(isObject)
-  if (list.length < messages.length) {
-    const i = messages.findIndex((message) => !isObject(message))
+  const i = messages.findIndex((message) => !isObject(message))
+  if (i >= 0) {
     const text = `Invalid type for 'messages[${i}]': expected an object, but got ${nameOf(messages[i] ?? null)} instead.`
     return { issue: invalid('shape', text, `messages[${i}]`, 'invalid_type') }
   }
-  return { body: { fields: body, model, messages: list } }
+  return { body: { fields: body, model, messages: messages as JsonObject[] } }
 }
 
 function nameOf(value: Json): string {
