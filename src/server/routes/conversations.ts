@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { sideCall, type Conversation, type Entry } from '../../core/log.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
+import { inSlices } from '../../core/slices.ts'
 import type { Archive } from '../../store/archive.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -51,7 +52,7 @@ export const conversationRoutes: readonly Route[] = [
       const { id } =
         path.length === 0
           ? await server.store.createConversation(owner, fields)
-          : await server.store.importConversation(owner, copyOf(path, fields))
+          : await server.store.importConversation(owner, await copyOf(path, fields))
       return json(await viewOf(server, owner, id), 201, { location: `/api/conversations/${id}` })
     },
   }),
@@ -133,20 +134,30 @@ export const conversationRoutes: readonly Route[] = [
   }),
 ]
 
-/** The same messages as another conversation. */
-function copyOf(path: readonly Entry[], { title, labels = [], settings }: NewConversationFields): Archive {
-  const ids = path.map(() => uuidv7(Date.now()))
+/** The same messages as another conversation; a long one in slices. */
+async function copyOf(
+  path: readonly Entry[],
+  { title, labels = [], settings }: NewConversationFields,
+): Promise<Archive> {
+  const entries: Archive['entries'][number][] = []
+  await inSlices(0, (from, most) => {
+    const to = Math.min(path.length, from + most)
+    for (const { message, at } of path.slice(from, to)) {
+      entries.push({ id: uuidv7(), parentId: entries.at(-1)?.id ?? null, message, at })
+    }
+    return to < path.length ? to : undefined
+  })
   return {
     conversation: {
-      id: uuidv7(Date.now()),
+      id: uuidv7(),
       ...(title !== undefined && { title }),
       labels,
       settings,
       createdAt: new Date().toISOString(),
-      head: ids.at(-1) ?? null,
+      head: entries.at(-1)?.id ?? null,
     },
     branches: [],
-    entries: path.map(({ message, at }, i) => ({ id: ids[i] ?? '', parentId: ids[i - 1] ?? null, message, at })),
+    entries,
     exchanges: [],
     toolRuns: [],
     overlays: [],
