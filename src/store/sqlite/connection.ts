@@ -238,21 +238,19 @@ export class Connection {
 
   /** All in one transaction, with those that were added to the group meanwhile. Returns what answers each. */
   async #committed(group: WaitingWrite[]): Promise<(() => void)[]> {
-    const isFile = this.path !== ':memory:'
-    // Once it has begun, no statement of it finds the file locked.
-    const database = await this.#patiently(() => {
-      this.#rewriteLog()
-      const opened = this.#open()
-      this.#begin(isFile && this.#log ? 'NORMAL' : 'FULL')
-      return opened
-    })
+    await this.#begun()
     try {
-      // The file itself says that its log is needed.
-      const isNew = isFile && markWriting(this)
-      const [first] = group
-      const answers = first && group.length === 1 ? [first.run()] : group.map((write) => this.#apart(write))
+      let isNew = this.#mark()
+      let answers = this.#allOf(group)
+      if (!answers) {
+        this.#rollBack()
+        await this.#begun()
+        isNew = this.#mark()
+        answers = group.map((write) => this.#apart(write))
+      }
       const done = group.filter((write) => write.onDone)
       if (done.length > 0) {
+        const database = this.#database
         for (const { onDone } of done) onDone?.()
         await allMicrotasks()
         // A read may have found the disk broken.
@@ -268,6 +266,33 @@ export class Connection {
     } catch (error) {
       this.#rollBack()
       throw this.#broken(error)
+    }
+  }
+
+  /** Once a transaction has begun, no statement of it finds the file locked. */
+  async #begun(): Promise<void> {
+    await this.#patiently(() => {
+      this.#rewriteLog()
+      this.#open()
+      this.#begin(this.#log ? 'NORMAL' : 'FULL')
+    })
+  }
+
+  /** The file itself says that its log is needed. Whether it did not before. */
+  #mark(): boolean {
+    return this.path !== ':memory:' && markWriting(this)
+  }
+
+  /**
+   * Undefined if one of several has failed: they are done again then, each with a savepoint. For most groups that would
+   * be in vain, and SQLite copies each page that changes after a savepoint.
+   */
+  #allOf(group: readonly WaitingWrite[]): (() => void)[] | undefined {
+    try {
+      return group.map((write) => write.run())
+    } catch (error) {
+      if (group.length === 1 || this.#isFatal(error)) throw error
+      return undefined
     }
   }
 
@@ -313,12 +338,16 @@ export class Connection {
       this.run('RELEASE one')
       return answer
     } catch (error) {
-      // If the file or the disk failed, nothing can continue.
-      if (breaksConnection(error) || !this.#open().isTransaction) throw error
+      if (this.#isFatal(error)) throw error
       this.run('ROLLBACK TO one')
       this.run('RELEASE one')
       return () => reject(fromSqlite(error, this.path))
     }
+  }
+
+  /** If the file or the disk failed, nothing can continue. */
+  #isFatal(error: unknown): boolean {
+    return breaksConnection(error) || !this.#open().isTransaction
   }
 
   #open(): DatabaseSync {
