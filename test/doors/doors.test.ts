@@ -220,6 +220,38 @@ test("the server itself can be the base URL of OpenAI's client", async (t) => {
   assert.ok((await openai.models.list()).data.length > 0)
 })
 
+test("a tool in the form of OpenAI's other API is understood", async (t) => {
+  const { url } = await clients(t)
+  const clock = {
+    name: 'clock',
+    description: 'Tells the current time.',
+    parameters: { type: 'object', properties: {} },
+  }
+  const flat = [{ type: 'function', ...clock }]
+  const nested = [{ type: 'function', function: clock }]
+  const content = 'What time is it?'
+  const messages = [{ role: 'user', content }]
+  const called = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return response.text()
+  }
+  for (const model of [
+    'openai/gpt-5.6',
+    'anthropic/claude-opus-5',
+    'mistral/mistral-large-latest',
+    'ollama/llama3.2',
+  ]) {
+    const answers = [
+      await called('/v1/responses', { model, input: content, tools: nested }),
+      await called('/v1/chat/completions', { model, messages, tools: flat }),
+      await called('/mistral/v1/chat/completions', { model, messages, tools: flat }),
+      await called('/ollama/api/chat', { model, messages, tools: flat, stream: false }),
+    ]
+    for (const answer of answers) assert.match(answer, /function_call|tool_calls/, model)
+  }
+})
+
 test('slashes at the end of a path, and two in a row, do not matter', async (t) => {
   const { url } = await clients(t)
   const model = 'mistral/mistral-large-latest'

@@ -27,6 +27,7 @@ import {
   writeBySource,
 } from '../shared/transcript.ts'
 import { objectIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { functionIn } from '../shared/request-options.ts'
 
 export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
   if (Array.isArray(json)) return { messages: json, path: '$' }
@@ -180,8 +181,8 @@ function readList(json: Json, format: string, readMessage: ReadMessage): Transcr
 }
 
 function readTool(tool: Json): ToolSpec[] {
-  const fn = isObject(tool) ? tool.function : undefined
-  if (!isObject(fn) || typeof fn.name !== 'string') return []
+  const fn = functionIn(tool)
+  if (!fn) return []
   const description = typeof fn.description === 'string' ? { description: fn.description } : {}
   return [{ name: fn.name, ...description, input: isObject(fn.parameters) ? fn.parameters : { type: 'object' } }]
 }

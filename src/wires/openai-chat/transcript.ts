@@ -27,6 +27,7 @@ import { openaiChat } from './index.ts'
 import { outputOf, textsOf, userParts, writeMessages } from './transcript-messages.ts'
 import { protocolId } from './types.ts'
 import { objectIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { functionIn } from '../shared/request-options.ts'
 
 export const openaiChatFormat: TranscriptFormat = {
   id: protocolId,
@@ -358,8 +359,8 @@ const prefixes: Record<string, string> = {
 
 function readTools(tools: readonly Json[], notes: Note[]): ToolSpec[] {
   return tools.flatMap((tool, i): ToolSpec[] => {
-    const fn = isObject(tool) ? tool.function : undefined
-    if (!isObject(fn) || typeof fn.name !== 'string') {
+    const fn = functionIn(tool)
+    if (!fn) {
       notes.push({ kind: 'dropped', what: 'a tool', why: 'it is not a function', at: `$.tools[${i}]` })
       return []
     }

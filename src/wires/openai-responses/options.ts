@@ -9,6 +9,7 @@ import type { Effort, ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { inRange } from '../shared/ranges.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
+import { functionIn } from '../shared/request-options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool, Target } from '../wire.ts'
@@ -249,10 +250,11 @@ function addsTools(item: Item): boolean {
 
 /** One tool, or those of a namespace. A tool that the client runs becomes one of ours; the others only the provider can run. */
 function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
-  const name = stringIn(tool, 'name')
-  const description = stringIn(tool, 'description')
+  const declared = functionIn(tool) ?? tool
+  const name = stringIn(declared, 'name')
+  const description = stringIn(declared, 'description')
   const described = description !== undefined && { description }
-  const input = isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} }
+  const input = isObject(declared.parameters) ? declared.parameters : { type: 'object', properties: {} }
   if (tool.type === 'tool_search' && tool.execution === 'client') {
     return [{ name: searchName, ...described, input, kind: 'search' }]
   }

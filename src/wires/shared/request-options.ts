@@ -43,6 +43,17 @@ export function readOptions(fields: GivenOptions): RequestOptions {
 }
 
 /** `tool_choice` in the form of OpenAI, Anthropic and compatible services. */
+/**
+ * The function that a tool declares. Its fields are in `function` on the chat wires, and in the tool itself on the
+ * Responses wire; clients confuse the two.
+ */
+export function functionIn(tool: Json): (JsonObject & { name: string }) | undefined {
+  if (!isObject(tool)) return undefined
+  const declared = isObject(tool.function) ? tool.function : tool.type === 'function' ? tool : {}
+  const { name } = declared
+  return typeof name === 'string' ? { ...declared, name } : undefined
+}
+
 export function toolChoiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
   const mode = isObject(choice) ? choice.type : choice
   const name = valueAt(choice, 'function', 'name') ?? valueAt(choice, 'name')
