@@ -8,50 +8,51 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { defineTool, openSynapse } from '../../src/index.ts'
+import { openPostgresStore } from '../../src/store/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
 import { findPostgres, makeDatabase } from '../store/postgres-server.ts'
 import { repliesWith } from './calling-fetch.ts'
 
 const programs = findPostgres()
 const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
 
-test(
-  'a plain turn takes ten round trips to PostgreSQL, and eleven more for a step with a tool',
-  { skip },
-  async (t) => {
-    const database = await makeDatabase(programs ?? '')
-    t.after(() => database.remove())
-    const counted = await countingProxy(t, database.url)
-    const script = repliesWith()
-    const synapse = await openSynapse({
-      store: counted.url,
-      keys: { openai: 'none' },
-      transport: { fetch: script.fetch },
-    })
-    t.after(() => synapse.close())
-    const look = defineTool({
-      name: 'look',
-      description: 'Looks.',
-      input: { type: 'object', properties: { number: { type: 'number' } } } as never,
-      run: async () => 'x',
-    })
-    const chat = await synapse.start({ model: 'openai/gpt-4o', protocol: 'openai-chat', tools: [look] })
-    // The first turns open connections, and give the conversation its title.
-    for (let i = 0; i < 3; i++) await chat.send('Hello.').ended
-    const trips = async (calls: number): Promise<number> => {
-      script.calls = calls
-      const before = counted.trips()
-      assert.equal((await chat.send('Hello again.').ended).outcome, 'done')
-      return counted.trips() - before
-    }
-    await trips(2)
-    // A turn that is slow because the machine is busy also writes what has arrived so far of its reply.
-    const least = async (calls: number) => Math.min(await trips(calls), await trips(calls), await trips(calls))
-    const plain = await least(0)
-    const withTool = await least(1)
-    assert.ok(plain <= 10, `${plain} in a plain turn`)
-    assert.ok(withTool - plain <= 11, `${withTool - plain} more with a tool`)
-  },
-)
+test('a plain turn takes ten round trips to PostgreSQL, and ten more for a step with a tool', { skip }, async (t) => {
+  const database = await makeDatabase(programs ?? '')
+  t.after(() => database.remove())
+  const counted = await countingProxy(t, database.url)
+  const script = repliesWith()
+  const postgres = await openPostgresStore(counted.url)
+  t.after(() => postgres.close())
+  // A reply that is slow because the machine is busy is stored while it arrives; these round trips are not counted.
+  const store: Store = {
+    ...postgres,
+    journal: async (_owner, _exchange, offset, events) => offset + events.length,
+  }
+  const synapse = await openSynapse({
+    store,
+    keys: { openai: 'none' },
+    transport: { fetch: script.fetch },
+  })
+  t.after(() => synapse.close())
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    input: { type: 'object', properties: { number: { type: 'number' } } } as never,
+    run: async () => 'x',
+  })
+  const chat = await synapse.start({ model: 'openai/gpt-4o', protocol: 'openai-chat', tools: [look] })
+  // The first turns open connections, and give the conversation its title.
+  for (let i = 0; i < 3; i++) await chat.send('Hello.').ended
+  const trips = async (calls: number): Promise<number> => {
+    script.calls = calls
+    const before = counted.trips()
+    assert.equal((await chat.send('Hello again.').ended).outcome, 'done')
+    return counted.trips() - before
+  }
+  await trips(2)
+  assert.deepEqual([await trips(0), await trips(0), await trips(0)], [10, 10, 10])
+  assert.deepEqual([await trips(1), await trips(1), await trips(1)], [20, 20, 20])
+})
 
 /** Counts how often a connection asks something after it was answered. */
 async function countingProxy(t: TestContext, serverUrl: string): Promise<{ url: string; trips(): number }> {
