@@ -27,33 +27,20 @@ const longest = [
   'run',
   'cli',
   'doors',
+  'wire',
   'package',
   'trust',
-  'wire',
-  'properties',
   'mcp',
-  'emulator',
   'docs',
-  'replay',
   'limits',
   'bench',
-  'validators',
 ]
 
+/** They run in the process of another folder, as they load the same modules. */
+const joins: Record<string, string> = { emulator: 'wire', properties: 'wire', replay: 'wire', validators: 'wire' }
+
 /** They do not need the package, and begin while it is installed. */
-const withoutPackage = new Set([
-  'store',
-  'crash',
-  'run',
-  'wire',
-  'properties',
-  'mcp',
-  'emulator',
-  'replay',
-  'limits',
-  'bench',
-  'validators',
-])
+const withoutPackage = new Set(['store', 'crash', 'run', 'wire', 'mcp', 'limits', 'bench'])
 
 /** They test what happens to files when a process or a disk fails: theirs are on the disk. */
 const onDisk = new Set(['store', 'crash'])
@@ -103,7 +90,8 @@ process.exitCode = code
 function everyFile(): string[] {
   const found = globSync(`test/**/!(${all ? '' : '*.all|'}*.clients).test.ts`, { cwd: root }).sort()
   const groups = Map.groupBy(found, (file) => {
-    const [, folder = ''] = file.split(sep)
+    const [, own = ''] = file.split(sep)
+    const folder = joins[own] ?? own
     return file.endsWith('.all.test.ts') ? file : longest.includes(folder) ? folder : others
   })
   const place = (group: string) => (longest.includes(group) ? longest.indexOf(group) : longest.length)

@@ -146,7 +146,8 @@ function telling<P extends { point: string }>(points: readonly P[], kind: Kind, 
   const isShort = name === 'parallel tools' || (name === 'text' && kind === 'sqlite')
   if (thorough && isShort) return afterCommit
   const some = (every: number) => afterCommit.filter((_, i) => i % every === 0)
-  return some(thorough || name === 'text' || name === 'one tool' ? 3 : 5)
+  const isLong = name === 'switching' || name === 'compaction'
+  return some(thorough || name === 'text' || name === 'one tool' ? 3 : isLong ? 8 : 5)
 }
 
 async function stageAt(place: Place, folder: string, name: string): Promise<Stage> {

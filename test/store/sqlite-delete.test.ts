@@ -2,6 +2,7 @@
 // happens to the process afterwards.
 
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
@@ -107,9 +108,20 @@ function counts(file: string): Record<string, number> {
 
 /** A conversation with something of everything in it. */
 async function filled(t: TestContext): Promise<{ store: Store; file: string; id: string; last: string }> {
+  original ??= fill(t)
+  const { bytes, id, last } = await original
   const file = join(tempFolder(t), 'log.db')
+  writeFileSync(file, bytes)
   const store = await openSqliteStore(file)
   t.after(() => store.close())
+  return { store, file, id, last }
+}
+
+let original: ReturnType<typeof fill> | undefined
+
+async function fill(t: TestContext): Promise<{ bytes: Uint8Array; id: string; last: string }> {
+  const file = join(tempFolder(t), 'log.db')
+  const store = await openSqliteStore(file)
   const { id } = await store.createConversation(owner, { title: 'Long', labels: ['a'] })
   let last = ''
   for (let i = 0; i < turns; i++) {
@@ -126,5 +138,6 @@ async function filled(t: TestContext): Promise<{ store: Store; file: string; id:
     last = end.id
   }
   await store.addOverlay(owner, id, { entryId: last, kind: 'cut', data: { before: last } })
-  return { store, file, id, last }
+  await store.close()
+  return { bytes: readFileSync(file), id, last }
 }

@@ -19,7 +19,9 @@ test('in a folder that was never trusted none of its files are used, whatever is
   const { to, run } = await ground(t)
   const folders = hostileFolders(to).filter(({ name }) => sample.includes(name))
   assert.equal(folders.length, sample.length)
-  await Promise.all(folders.map((folder) => run(folder)))
+  // Each command in two of the folders; some continue what was imported.
+  const half = (i: number) => commandLines.filter(([name], j) => name === 'import' || (j + i) % 2 === 0)
+  await Promise.all(folders.map((folder, i) => run(folder, half(i))))
 })
 
 for (const [name, line, says] of [
