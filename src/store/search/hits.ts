@@ -15,9 +15,12 @@ import type { Hit, Page, SearchQuery } from '../store.ts'
 /** About this many entries wait before they are indexed. */
 export const mostWaiting = 64
 
+/** Characters of the JSON of a message. */
+export const large = 65_536
+
 /** `n` grows with each entry, whichever process writes it. A large message is indexed at once. */
 export function isTimeToIndex(n: number, length: number): boolean {
-  return n % mostWaiting === 0 || length > 65_536
+  return n % mostWaiting === 0 || length > large
 }
 
 /** A document by its number, `maxDocuments * n + its position in the entry`, and its entry. */

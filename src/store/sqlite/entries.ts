@@ -1,7 +1,7 @@
 // Entries in SQLite: appending them, and reading paths and trees.
 
 import type { Entry } from '../../core/log.ts'
-import { isTimeToIndex } from '../search/hits.ts'
+import { isTimeToIndex, large } from '../search/hits.ts'
 import { messageOf, prepareEntry, type PreparedEntry } from '../new-entry.ts'
 import type { PathEnd } from '../sql/path.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
@@ -13,7 +13,7 @@ import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { outlinedPath, pathTo } from './path.ts'
 import { putAll } from './records.ts'
-import { indexNow, indexSoon, veryLong } from './search-index.ts'
+import { indexNow, indexSoon, rememberToIndex, veryLong } from './search-index.ts'
 
 export function entryMethods(db: Connection): Entries {
   return {
@@ -108,10 +108,12 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   )
   for (const sha256 of entry.named) useNamedBlob(db, conversation, sha256)
   for (const blob of entry.blobs) storeBlob(db, conversation.n, blob)
-  if (entry.json.length > veryLong) indexSoon(db, entry)
+  const message = messageOf(entry)
+  if (entry.json.length > large) rememberToIndex(db, entry, message)
+  if (entry.json.length > veryLong) indexSoon(db)
   else if (isTimeToIndex(n, entry.json.length)) indexNow(db)
   moveHead(db, conversation, entry, { n, depth, parentId })
-  return { id: entry.id, conversationId: conversation.id, parentId, depth, message: messageOf(entry), at: entry.at }
+  return { id: entry.id, conversationId: conversation.id, parentId, depth, message, at: entry.at }
 }
 
 /** Most entries have one document; if not, indexing corrects it. */

@@ -2,8 +2,9 @@
 // message is indexed in the next one. A crash cannot leave anything inconsistent, because `search_upto` is written with
 // the index.
 
+import type { Message } from '../../core/message.ts'
 import { filteredDocuments, searchableOf, type FilteredDocument, type Searchable } from '../search/filter-words.ts'
-import { documentsIn } from '../search/hits.ts'
+import { documentsIn, large } from '../search/hits.ts'
 import type { PreparedEntry } from '../new-entry.ts'
 import { maxDocuments } from '../search/search-text.ts'
 import { indexText } from '../search/tokenize.ts'
@@ -16,7 +17,7 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
       `SELECT e.n, e.id, c.id, c.owner, e.documents, e.checksum,
          CASE WHEN octet_length(e.message) <= ? THEN e.message END
        FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.n > ? ORDER BY e.n LIMIT 16`,
-      veryLong,
+      large,
       upto,
     )
     const last = rows.at(-1)
@@ -34,17 +35,21 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
 /** Characters of the JSON of a message. Reading and indexing it takes as long as storing it. */
 export const veryLong = 1024 * 1024
 
-/** What very long entries have for the index, by their ids: reading them again and checking them takes long too. */
+/** What large entries have for the index, by their ids: reading them again and checking them takes long too. */
 const unread = new WeakMap<Connection, Map<string, { checksum: number; searchable: Searchable }>>()
+
+/** Call it before the entry is indexed. */
+export function rememberToIndex(db: Connection, { id, checksum }: PreparedEntry, message: Message): void {
+  const cached = unread.get(db) ?? new Map<string, { checksum: number; searchable: Searchable }>()
+  cached.set(id, { checksum, searchable: searchableOf(message) })
+  unread.set(db, cached)
+}
 
 /**
  * Indexes a very long entry in the next transaction: others get their turn in between. If that fails, it waits for the
  * one after it.
  */
-export function indexSoon(db: Connection, { id, checksum, message }: PreparedEntry): void {
-  const cached = unread.get(db) ?? new Map<string, { checksum: number; searchable: Searchable }>()
-  cached.set(id, { checksum, searchable: searchableOf(message) })
-  unread.set(db, cached)
+export function indexSoon(db: Connection): void {
   setImmediate(() => void db.write(() => indexNow(db), false).catch(() => {}))
 }
 
@@ -89,7 +94,7 @@ type WaitingRow = [
   owner: string,
   documents: number,
   checksum: number,
-  /** Null: it is very long. */
+  /** Null: it is large. */
   message: string | null,
 ]
 
