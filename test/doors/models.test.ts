@@ -69,6 +69,25 @@ describe('names of the configuration', () => {
   })
 })
 
+test('a request without a model is answered by the default model, and refused if there is none', async (t) => {
+  for (const model of [mistral, 'openai/gpt-5.6', undefined]) {
+    const { url, answered, emulator } = await opened(t, model === undefined ? {} : { doorModel: { model } })
+    const requests: [path: string, body: object][] = [
+      ['/v1/responses', { input: 'Hello' }],
+      ['/v1/chat/completions', { model: '', messages }],
+      ['/v1/messages', { model: null, messages, max_tokens: 100 }],
+    ]
+    for (const [path, body] of requests) {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const text = await response.text()
+      assert.equal(response.status, model === undefined ? 400 : 200, `${path}: ${text}`)
+      if (model === undefined) assert.match(text, /model must be a string/)
+      else assert.deepEqual([answered(), emulator.requests.at(-1)?.status], [model.split('/')[0], 200])
+    }
+  }
+})
+
 test('a bare name of a provider without a key is answered by the default model', async (t) => {
   const emulator = createEmulator()
   const env = { GEMINI_API_KEY: 'key' }

@@ -39,7 +39,8 @@ export async function readBody(
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
   const body = withDefaults(isObject(inner) ? inner : given, fields)
-  const name = pathModel ?? body.model
+  // Servers of one model do not require its name.
+  const name = (pathModel ?? body.model) || (principal.defaultModel ?? server.doorModel?.model)
   if (typeof name !== 'string' || name === '')
     throw badInput('model must be a string, such as anthropic/claude-opus-5.')
   const named = await modelFor(door, name, server, principal)
