@@ -12,8 +12,8 @@ import { encodeCache } from '../shared/encode-cache.ts'
 import { mapNames } from '../shared/names.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
-import { betasOf, contextEdits, declareTools, encodeOptions } from './options.ts'
-import { checkThinkingPrefix, keepThinking, loopAtEnd } from './thinking.ts'
+import { betasOf, contextEdits, declareTools, encodeOptions, type Declared, type EncodedOptions } from './options.ts'
+import { checkThinkingPrefix, keepThinking, loopAtEnd, type Thinking, type ThinkingPrefix } from './thinking.ts'
 import {
   isContinued,
   isOfServerTool,
@@ -47,33 +47,10 @@ export function encode(context: Context, target: Target): Encoded {
 
   const head = { system: encodeSystem(context.system, 'system', encoding), ...declareTools(context, encoding) }
   const history = writeHistory(context, encoding)
-  const { midSystem } = target.capabilities
-  const draft = normaliseTurns(
-    placeSystem(history.turns, midSystem, []),
-    { ...turnRules, startWithUser: !history.compacted },
-    [],
-  )
-  const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
-  const requestOptions = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), encoding)
-  const bound = target.capabilities.boundReasoning === true
-  const binding = bound ? checkThinkingPrefix(head, draft, context.messages) : undefined
-  const { turns: cached, thinking } = history.thinks
-    ? keepThinking(history.turns, requestOptions.thinking, binding, encoding)
-    : { turns: history.turns, thinking: requestOptions.thinking }
-  const turns = placeSystem(cached, midSystem, notes)
-
-  const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
-  const finish = (some: readonly Turn<Item>[], into: Note[]): Turn<Item>[] => {
-    const stays = isContinued(some, context.messages, target, thinking.state === 'on' || bound)
-    const first = !history.compacted && some === turns
-    const rules = { ...turnRules, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
-    return trimEnd(normaliseTurns(some, rules, into).map(resultsFirst), context, into)
-  }
-  const whole = finish(turns, covers > 0 ? [] : notes)
-  const sent = covers > 0 ? finishTail(turns.slice(covers)) : whole
-
+  const plan = planTurns(head, history, context, encoding)
+  const { all, sent, isTail } = finishTurns(plan, history, context, encoding)
   const marked = markCache(
-    covers > 0 ? { system: [], tools: [], turns: sent } : { ...head, turns: sent },
+    isTail ? { system: [], tools: [], turns: sent } : { ...head, turns: sent },
     {
       after: target.capabilities.cacheMarks ? context.cacheAfter.filter((i) => i < 0 || i >= history.start) : [],
       ttl: target.options.cacheTtl,
@@ -89,15 +66,15 @@ export function encode(context: Context, target: Target): Encoded {
   const { betas, ...extra } = target.options.extra ?? {}
   const body: JsonObject = {
     model: target.model,
-    max_tokens: requestOptions.maxTokens,
+    max_tokens: plan.options.maxTokens,
     ...(marked.system.length > 0 && { system: marked.system }),
     messages,
     ...(marked.tools.length > 0 && { tools: marked.tools }),
-    ...(thinking.config && { thinking: thinking.config }),
-    ...requestOptions.fields,
+    ...(plan.thinking.config && { thinking: plan.thinking.config }),
+    ...plan.options.fields,
     ...threadOf(context, target),
     // Not combined with a summary on demand.
-    ...(extra.compaction === undefined && contextEdits(sent, context, thinking.state === 'on')),
+    ...(extra.compaction === undefined && contextEdits(sent, context, plan.thinking.state === 'on')),
     ...extra,
   }
   return {
@@ -105,18 +82,79 @@ export function encode(context: Context, target: Target): Encoded {
     notes,
     toolNames: names.changed,
     origins: originsIn('messages', messages),
-    ...(binding && { basis: (isDraft(whole) ? binding : checkThinkingPrefix(head, whole, context.messages)).basis }),
+    ...basisOf(head, all, plan, context),
   }
+}
 
-  /** Unchanged turns need not be hashed again: hashing takes longer than everything else. */
-  function isDraft(some: readonly Turn<Item>[]): boolean {
-    return some.length === draft.length && some.every((turn, i) => turn === draft[i])
-  }
+type Head = Declared & { system: Block[] }
 
-  /** A paused reply is continued by sending nothing new. */
-  function finishTail(tail: readonly Turn<Item>[]): Turn<Item>[] {
-    return tail.length === 0 && isPaused(context.messages.at(-1), target) ? [] : finish(tail, notes)
+interface Plan {
+  options: EncodedOptions
+  thinking: Thinking
+  /** The turns without the thinking that must not be sent. */
+  turns: readonly Turn<Item>[]
+  /** The turns with all thinking, by which the plan was made. */
+  draft: readonly Turn<Item>[]
+  /** Only of models that accept thinking after its original prefix alone. */
+  prefix: ThinkingPrefix | undefined
+}
+
+/** Options depend on how the history ends, and which thinking is sent depends on the options. */
+function planTurns(head: Head, history: History, context: Context, encoding: Encoding): Plan {
+  const { target, notes } = encoding
+  const { midSystem, boundReasoning } = target.capabilities
+  const rules = { ...turnRules, startWithUser: !history.compacted }
+  const draft = normaliseTurns(placeSystem(history.turns, midSystem, []), rules, [])
+  const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
+  const options = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), encoding)
+  const prefix = boundReasoning === true ? checkThinkingPrefix(head, draft, context.messages) : undefined
+  const { turns, thinking } = history.thinks
+    ? keepThinking(history.turns, options.thinking, prefix, encoding)
+    : { turns: history.turns, thinking: options.thinking }
+  return { options, thinking, turns: placeSystem(turns, midSystem, notes), draft, prefix }
+}
+
+interface FinishedTurns {
+  all: Turn<Item>[]
+  /** All of them, or those that the provider's thread does not have yet. */
+  sent: Turn<Item>[]
+  isTail: boolean
+}
+
+function finishTurns(plan: Plan, history: History, context: Context, { target, notes }: Encoding): FinishedTurns {
+  const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
+  const finish = (turns: readonly Turn<Item>[], into: Note[]): Turn<Item>[] => {
+    const stays = isContinued(
+      turns,
+      context.messages,
+      target,
+      plan.thinking.state === 'on' || plan.prefix !== undefined,
+    )
+    const startWithUser = !history.compacted && turns === plan.turns
+    const rules = { ...turnRules, startWithUser, ...(!stays && { endWithUser: 'R-14' }) }
+    return trimEnd(normaliseTurns(turns, rules, into).map(resultsFirst), context, into)
   }
+  if (covers === 0) {
+    const all = finish(plan.turns, notes)
+    return { all, sent: all, isTail: false }
+  }
+  const all = finish(plan.turns, [])
+  const tail = plan.turns.slice(covers)
+  // A paused reply is continued by sending nothing new.
+  const isNothingNew = tail.length === 0 && isPaused(context.messages.at(-1), target)
+  return { all, sent: isNothingNew ? [] : finish(tail, notes), isTail: true }
+}
+
+/** Unchanged turns need not be hashed again: hashing takes longer than everything else. */
+function basisOf(
+  head: Head,
+  all: readonly Turn<Item>[],
+  { draft, prefix }: Plan,
+  context: Context,
+): { basis?: string } {
+  if (!prefix) return {}
+  const isDraft = all.length === draft.length && all.every((turn, i) => turn === draft[i])
+  return { basis: (isDraft ? prefix : checkThinkingPrefix(head, all, context.messages)).basis }
 }
 
 const turnRules = {

@@ -15,7 +15,7 @@ import { budgetOf, type Loop, planThinking, type Thinking } from './thinking.ts'
 import { type Block, isBlock, isThinking, type Item, type Encoding } from './types.ts'
 import { listIn, objectIn, textsIn } from '../shared/json-fields.ts'
 
-interface EncodedOptions {
+export interface EncodedOptions {
   maxTokens: number
   thinking: Thinking
   /** All fields but `model`, `max_tokens`, `thinking` and the conversation. */
@@ -113,7 +113,7 @@ function stopSequences(encoding: Encoding): string[] {
 // Tools in the form of this wire. A schema is an object schema without a choice at its top (R-24), and a history with
 // tool turns needs tools, even if none is offered any more (R-22).
 
-interface Declared {
+export interface Declared {
   tools: JsonObject[]
   /** They are declared only for the history: they must not be called. */
   historyOnly: boolean

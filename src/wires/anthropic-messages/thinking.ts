@@ -68,9 +68,9 @@ const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** The requested level, or the next lower one that the model supports. */
 function levelOf(effort: Effort, encoding: Encoding): string | undefined {
-  const supported = levels.filter((level) => encoding.target.capabilities.efforts.includes(level))
+  const supported = levels.filter((candidate) => encoding.target.capabilities.efforts.includes(candidate))
   const requested = Math.max(0, levels.indexOf(effort))
-  const level = supported.findLast((effort) => levels.indexOf(effort) <= requested) ?? supported[0]
+  const level = supported.findLast((candidate) => levels.indexOf(candidate) <= requested) ?? supported[0]
   if (level !== effort) {
     const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
     encoding.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })
@@ -140,7 +140,7 @@ function withoutThinking(turns: readonly Turn<Item>[], dropped: (message: number
 //
 // The API merges adjacent messages of one role, so the digest runs over blocks and changes of role, not messages.
 
-interface ThinkingPrefix {
+export interface ThinkingPrefix {
   /** The messages whose thinking was made for another prefix, and is dropped. What was made after that stays valid. */
   broken: ReadonlySet<number>
   /** Some thinking has no proof of its prefix. */
