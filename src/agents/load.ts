@@ -69,7 +69,7 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
           'mcp' in source ? toolsFromServer(source) : (toolsByModule.get(source) ?? []),
         )
         // Agents may hand over to each other in a cycle: all of them are open by now.
-        const handoffs = file.handoffs.flatMap((path) => agents.get(path) ?? [])
+        const handoffs = file.handoffs.flatMap((handoffPath) => agents.get(handoffPath) ?? [])
         return { ...file.settings, tools: eachOnce(tools), ...(handoffs.length > 0 && { handoffs }) }
       },
       digests: () => servers?.digests() ?? {},

@@ -14,7 +14,7 @@ export interface Command {
 /** `waiting`: a call waits for approval, and the terminal is not interactive. */
 export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
 
-/** Flags and words of a command line; an unknown flag, or more than `most` words, is one clear sentence. */
+/** Flags and words of a command line; an unknown flag, or more than `maxPositionals` words, is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(
   argv: string[],
   maxPositionals: number,

@@ -13,9 +13,11 @@ export async function candidates(words: readonly string[]): Promise<string[]> {
   const before = words.at(-2) ?? ''
   const [first = ''] = words
   const command = words.length > 1 && Object.hasOwn(commands, first) ? first : ''
-  const candidates = (await ofOption(before, command, word)) ?? (await ofCommand(word, words, command))
+  const suggestions = (await ofOption(before, command, word)) ?? (await ofCommand(word, words, command))
   // Shells expand what they are given, and names of files and conversations are untrusted.
-  return [...new Set(candidates)].filter((candidate) => candidate.startsWith(word) && /^[\w.,:@=+/-]+$/.test(candidate))
+  return [...new Set(suggestions)].filter(
+    (candidate) => candidate.startsWith(word) && /^[\w.,:@=+/-]+$/.test(candidate),
+  )
 }
 
 /** Undefined if the previous word takes none. */

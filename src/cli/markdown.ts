@@ -110,8 +110,8 @@ export function markdownWriter(options: {
   /** Text in which all marks have ended. */
   function print(text: string): void {
     for (const { text: piece, kind, url } of inline(text)) {
-      words.add(piece, (text) => paint(paints[kind](text, style)))
-      if (url !== undefined && url !== piece) words.add(` (${url})`, (text) => style.dim(text))
+      words.add(piece, (unpainted) => paint(paints[kind](unpainted, style)))
+      if (url !== undefined && url !== piece) words.add(` (${url})`, (unpainted) => style.dim(unpainted))
     }
   }
 }
@@ -247,7 +247,7 @@ function tableLines(
   )
   const right = rule.map((cell) => cell.endsWith(':') && !cell.startsWith(':'))
   const [titles = [], ...others] = body.map((row) => rowLines(row, widths, right))
-  const line = widths.map((width) => '─'.repeat(width)).join(' '.repeat(gap))
+  const line = widths.map((columns) => '─'.repeat(columns)).join(' '.repeat(gap))
   return [...titles.map(style.bold), style.dim(line), ...others.flat()]
 }
 

@@ -157,7 +157,9 @@ function lazily(open: () => Promise<Toolbox>): LazyToolbox {
 export function toolNamed(name: string, all: readonly Tool[]): Tool {
   const tool = all.find((candidate) => candidate.name === name)
   if (tool) return tool
-  throw badInput(`Unknown tool "${name}". Available tools: ${all.map((tool) => tool.name).join(', ') || 'none'}.`)
+  throw badInput(
+    `Unknown tool "${name}". Available tools: ${all.map((available) => available.name).join(', ') || 'none'}.`,
+  )
 }
 
 function text(value: unknown): string | undefined {

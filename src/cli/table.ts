@@ -19,7 +19,10 @@ export function table(
   const widths = columns.map(({ head }, i) => Math.max(columnsOf(head), ...rows.map((row) => columnsOf(row[i] ?? ''))))
   const growing = columns.findIndex((column) => column.grows)
   if (growing >= 0) {
-    const others = widths.reduce((sum, width, i) => sum + (i === growing ? 0 : width), gap * (columns.length - 1))
+    const others = widths.reduce(
+      (sum, columnWidth, i) => sum + (i === growing ? 0 : columnWidth),
+      gap * (columns.length - 1),
+    )
     widths[growing] = Math.min(widths[growing] ?? 0, Math.max(leastGrowing, width - others))
   }
   const line = (cells: readonly string[], row: number): string => {

@@ -139,7 +139,7 @@ function guardedKeys(file: YamlFile, entry: ConfigEntry, rows: readonly Provider
       const homes = homesOf(name)
       if (!homes) return []
       const stray = row.wires.find((wire) => !homes.hosts.has(hostOf(wire.baseUrl)))
-      const variable = row.baseUrlVariables?.find((name) => !homes.variables.has(name.toUpperCase()))
+      const variable = row.baseUrlVariables?.find((candidate) => !homes.variables.has(candidate.toUpperCase()))
       if (stray) {
         const path = ['providers', index, provider.wires ? 'wires' : 'baseUrl']
         return [file.problem(path, sentence(name, hostOf(stray.baseUrl) ?? stray.baseUrl))]

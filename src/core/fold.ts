@@ -77,7 +77,7 @@ export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
   return folded.result()
 }
 
-/** Merges two consecutive deltas into one, up to `most` characters; undefined: they stay two events. */
+/** Merges two consecutive deltas into one, up to `maxLength` characters; undefined: they stay two events. */
 export function joinDeltas(a: ReplyEvent, b: ReplyEvent, maxLength: number): ReplyEvent | undefined {
   if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
   return a.text.length + b.text.length > maxLength ? undefined : { ...a, text: a.text + b.text }

@@ -113,7 +113,7 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const able = tools.filter((tool) => numbers(tool).length >= 2)
   const tool =
     able.find((candidate) => speaksOf(candidate.name, sumWords)) ??
-    able.find((tool) => speaksOf(purposeOf(tool), sumWords))
+    able.find((candidate) => speaksOf(purposeOf(candidate), sumWords))
   if (!tool) return []
   const [first, second] = numbers(tool).map(([name]) => name)
   if (first === undefined || second === undefined) return []

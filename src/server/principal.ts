@@ -43,7 +43,7 @@ export async function doorPrincipal(
     headers.get('x-goog-api-key')?.trim(),
     query?.get('key')?.trim(),
   ]
-  const ours = [...new Set(candidates.filter((key) => key !== undefined && isKeyShaped(key)))]
+  const ours = [...new Set(candidates.filter((candidate) => candidate !== undefined && isKeyShaped(candidate)))]
   const [key] = ours
   if (ours.length > 1) throw unauthorized('Two different keys were sent.')
   if (key === undefined) {

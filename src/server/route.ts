@@ -86,9 +86,9 @@ export function route<Q = unknown, B = unknown>(spec: {
       const { text, value } = spec.body && !spec.takesBytes ? parseJson(bytes) : { text: '', value: undefined }
       const body = spec.body && !spec.takesBytes ? checkBody(spec.body, value) : (undefined as B)
       const param = (name: string): string => {
-        const value = params[name]
-        if (value === undefined) throw new TypeError(`the route has no parameter ${name}`)
-        return value
+        const parameter = params[name]
+        if (parameter === undefined) throw new TypeError(`the route has no parameter ${name}`)
+        return parameter
       }
       const conversation = () => requireConversation(server.store, owner, param('id'))
       return handle({ ...authorised, owner, query, body, text, bytes, param, conversation })

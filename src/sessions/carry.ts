@@ -9,7 +9,7 @@ import { badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { textOf } from '../core/message.ts'
 import { isOurMark } from '../transcripts/gemini-cli-session.ts'
-import { adaptFor, sessionFormat } from '../transcripts/session-formats.ts'
+import { sessionFormat } from '../transcripts/session-formats.ts'
 import { type NewSession, type SessionFormat, type Step, type UserStep, uuidFor } from '../transcripts/session.ts'
 import { stepper } from '../transcripts/steps.ts'
 import type { Progress, SessionSource } from './source.ts'
@@ -72,12 +72,12 @@ export function* carriedText(
   progress?: Progress,
 ): Generator<string, Carried> {
   const text = textOfLines(target.id === 'opencode')
-  const steps = stepper(adaptFor(target.id))
+  const steps = stepper(target.adaptUser)
   const turns = turnDigests()
   const isCopy = isSame(source, target)
   const writer = target.writer(session)
-  const add = function* (steps: readonly Step[]): Generator<string> {
-    for (const step of steps) {
+  const add = function* (newSteps: readonly Step[]): Generator<string> {
+    for (const step of newSteps) {
       turns.add(step)
       if (!isCopy) for (const line of writer.add(step)) yield text.line(line)
     }

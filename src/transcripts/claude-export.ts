@@ -53,8 +53,8 @@ function read(json: Json): Transcript {
       carried.push(message)
       continue
     }
-    const read = readChatMessage(message, `${path}[${index}]`, model, registry)
-    messages.push(...withSource(id, [...carried, message], read))
+    const own = readChatMessage(message, `${path}[${index}]`, model, registry)
+    messages.push(...withSource(id, [...carried, message], own))
     carried = []
   }
   const first = messages.findLastIndex(({ source }) => source?.index === 0)

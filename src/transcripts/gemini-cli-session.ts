@@ -19,12 +19,12 @@ import {
   type UserStep,
   uuidFor,
 } from './session.ts'
-import type { AdaptUser } from './steps.ts'
 import { listIn } from '../wires/shared/json-fields.ts'
 
 export const geminiCliSession: SessionFormat = {
   id: 'gemini-cli',
   joinsResults: true,
+  adaptUser,
   scan,
   reader: (_, { superseded } = {}) => {
     return (line, index) =>
@@ -203,7 +203,7 @@ export function isOurMark(text: string): boolean {
 const ignored = /^\s*(\/|\?|<session_context>|<hook_context>)/
 
 /** Gemini CLI treats some texts as commands and leaves them out, and messages without text as well. */
-export const forGeminiCli: AdaptUser = (parts) => {
+function adaptUser(parts: UserStep['parts']): UserStep['parts'] {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') return [{ type: 'text', text: sent }, ...parts]
   return ignored.test(text) ? [{ type: 'text', text: typed }, ...parts] : parts

@@ -4,7 +4,7 @@ import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { type NewSession, type SessionFormat, type SessionHead, type Step, timeAt, uuidFor } from './session.ts'
-import { adaptFor, sessionFormat } from './session-formats.ts'
+import { sessionFormat } from './session-formats.ts'
 import { stepper } from './steps.ts'
 import { withSource, unreadable, writeBySource, type Transcript } from '../wires/shared/transcript.ts'
 
@@ -50,16 +50,16 @@ export function writeSession(format: SessionFormat, history: readonly Message[])
     messages,
     groups.filter((group) => !runs.has(group)),
   )
-  const steps = stepper(adaptFor(format.id))
+  const steps = stepper(format.adaptUser)
   const isNew = runs.size === groups.length
   const written: JsonObject[] = []
   let writer = isNew ? format.writer(session) : undefined
   if (writer) written.push(...writer.open())
   let at = session.startedAt
   let position = 0
-  const write = (steps: readonly Step[]): void => {
+  const write = (newSteps: readonly Step[]): void => {
     writer ??= format.writer(session, written.at(-1) ?? {})
-    for (const step of steps) written.push(...writer.add(step))
+    for (const step of newSteps) written.push(...writer.add(step))
   }
   for (const group of groups) {
     const run = runs.get(group)

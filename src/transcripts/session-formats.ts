@@ -2,12 +2,11 @@
 
 import { claudeCodeSession } from './claude-code-session.ts'
 import { codexSession } from './codex-session.ts'
-import { forGeminiCli, geminiCliSession } from './gemini-cli-session.ts'
+import { geminiCliSession } from './gemini-cli-session.ts'
 import { opencodeSession } from './opencode-session.ts'
 import { piSession } from './pi-session.ts'
 import { qwenCodeSession } from './qwen-code-session.ts'
 import type { SessionFormat } from './session.ts'
-import type { AdaptUser } from './steps.ts'
 
 const sessionFormats: readonly SessionFormat[] = [
   claudeCodeSession,
@@ -20,9 +19,4 @@ const sessionFormats: readonly SessionFormat[] = [
 
 export function sessionFormat(id: string): SessionFormat | undefined {
   return sessionFormats.find((format) => format.id === id)
-}
-
-/** The form in which a format needs user messages. */
-export function adaptFor(id: string): AdaptUser | undefined {
-  return id === 'gemini-cli' ? forGeminiCli : undefined
 }

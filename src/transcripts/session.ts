@@ -95,6 +95,8 @@ export interface SessionFormat {
   reader(whole: boolean, scanned?: Pick<Scanned, 'superseded'>): (line: JsonObject, index: number) => SessionMessage[]
   /** A record has a call and its result. */
   joinsResults?: boolean
+  /** What the user sent, in the form that the agent needs. */
+  adaptUser?: (parts: UserStep['parts']) => UserStep['parts']
   /** `after`: the line that the new ones follow. */
   writer(session: NewSession, after?: JsonObject): SessionWriter
   /** The same line in a session with another id and folder; undefined if it must be left out. */

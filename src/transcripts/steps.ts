@@ -15,7 +15,7 @@ import {
   mediaStandIn,
   summaryLabel,
 } from '../wires/shared/injected-text.ts'
-import type { ReplyStep, Step, StepCall, StepResult, UserStep } from './session.ts'
+import type { ReplyStep, SessionFormat, Step, StepCall, StepResult, UserStep } from './session.ts'
 
 const noResultText = '[no result was recorded]'
 
@@ -27,10 +27,7 @@ export interface Stepper {
   notes(): Note[]
 }
 
-/** What the user sent, in the form for a target. */
-export type AdaptUser = (parts: UserStep['parts']) => UserStep['parts']
-
-export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
+export function stepper(adapt: SessionFormat['adaptUser'] = (parts) => parts): Stepper {
   const omitted = tally()
   const name = callNames()
   let open: OpenReply | undefined

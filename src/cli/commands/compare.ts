@@ -159,9 +159,10 @@ function columnLines(
 ): string[] | undefined {
   const each = Math.floor((Math.min(width, 240) - columnsOf(between) * (texts.length - 1)) / texts.length)
   if (each < narrowest) return undefined
+  const plain = (text: string): string => text
   const columns = texts.map(({ head, text, foot }) => [
     { text: clip(head, each), paint: style.bold },
-    ...wrappedLines(text, each).map((line) => ({ text: line, paint: (text: string) => text })),
+    ...wrappedLines(text, each).map((line) => ({ text: line, paint: plain })),
     { text: '', paint: style.dim },
     ...wrappedLines(foot, each).map((line) => ({ text: line, paint: style.dim })),
   ])
@@ -169,7 +170,7 @@ function columnLines(
   return Array.from({ length: height }, (_, row) =>
     columns
       .map((lines, i) => {
-        const { text, paint } = lines[row] ?? { text: '', paint: (text: string) => text }
+        const { text, paint } = lines[row] ?? { text: '', paint: plain }
         const blank = i === columns.length - 1 ? '' : ' '.repeat(Math.max(0, each - columnsOf(text)))
         return paint(text) + blank
       })

@@ -28,13 +28,13 @@ Agents: ${agentIds.join(', ')}.`,
       json: { type: 'boolean' },
     })
     const project = values.all ? undefined : resolve(values.project ?? '.')
-    const sessions = listSessions(agentEnvironment(), {
+    const listed = listSessions(agentEnvironment(), {
       ...(values.tool !== undefined && { agent: agentNamed(values.tool).id }),
       ...(project !== undefined && { project }),
     })
-    const ids = shortIds(sessions)
+    const ids = shortIds(listed)
     if (values.json) {
-      const rows = sessions.map(({ agent: tool, cwd, ...session }, i) => ({
+      const rows = listed.map(({ agent: tool, cwd, ...session }, i) => ({
         shortId: ids[i],
         tool,
         project: cwd,
@@ -43,7 +43,7 @@ Agents: ${agentIds.join(', ')}.`,
       printJson(rows, 2)
       return exitCode.ok
     }
-    if (sessions.length === 0) {
+    if (listed.length === 0) {
       const scope = project === undefined ? 'on this machine' : `of ${neutralLine(project)}`
       const hint = project === undefined ? '' : ' --all includes other folders.'
       print(`No sessions ${scope}.${hint}\n`)
@@ -51,7 +51,7 @@ Agents: ${agentIds.join(', ')}.`,
     }
     const lines = table(
       columns(project === undefined),
-      sessions.map((session, i) => row(session, ids[i] ?? session.id, project === undefined)),
+      listed.map((session, i) => row(session, ids[i] ?? session.id, project === undefined)),
       widthOf(process.stdout),
       styleFor(process.stdout, process.env),
     )

@@ -144,7 +144,7 @@ function wrapLine(text: string, width: number): string[] {
     }
     line += line.trim() === '' ? word : ` ${word}`
   }
-  return [...lines, line].map((text) => clip(text, width))
+  return [...lines, line].map((piece) => clip(piece, width))
 }
 
 function inWords(message: Message | undefined): string {

@@ -51,7 +51,7 @@ function messageBands(requests: readonly Inspected[]): Band[] {
               : 'Messages'
             : places.length > mostNamed
               ? `#${first + 1} … #${last + 1}`
-              : places.map((place) => `#${place + 1}`).join(' '),
+              : places.map((index) => `#${index + 1}`).join(' '),
         places: first < 0 ? [] : places,
         sides: requests.map(() => ({ pieces: [], absent: [] })),
       }

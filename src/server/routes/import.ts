@@ -38,9 +38,9 @@ export async function imported(
   const known = { rows: server.rows, withKey: providersWithKey(server) }
   const by = { owner, ...(principal.keyId !== undefined && { keyId: principal.keyId }) }
   const { bytes } = await server.longTasks.run(server.store, { do: 'import', principal: by, known, ...from }, isLong)
-  const imported = JSON.parse(new TextDecoder().decode(bytes)) as Imported
+  const result = JSON.parse(new TextDecoder().decode(bytes)) as Imported
   const items: ImportedView['items'] = []
-  for (const { id, notes } of imported.items) {
+  for (const { id, notes } of result.items) {
     items.push({ conversation: await viewOf(server, owner, id), notes })
   }
   return json({ items }, 201)

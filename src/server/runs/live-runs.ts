@@ -118,7 +118,7 @@ function deltaOf(event: RunEvent): Delta | undefined {
 }
 
 function wake({ wakes }: Followed): void {
-  for (const wake of wakes) wake()
+  for (const wakeUp of wakes) wakeUp()
 }
 
 function sourceOf(run: Followed): EventSource {

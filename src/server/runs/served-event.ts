@@ -20,7 +20,7 @@ function withoutLongValue(part: ToolResultPart): ToolResultPart {
   return rest
 }
 
-/** About how many characters it has as JSON; not counted further than `most`. */
+/** About how many characters it has as JSON; not counted further than `limit`. */
 function sizeUpTo(value: Json, limit: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 4

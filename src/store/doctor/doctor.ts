@@ -75,7 +75,7 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${count} ${count === 1 ? singular : plural}`
 }
 
-/** `found` and `expected`: documents; `waiting`: entries that are not indexed yet. */
+/** `indexed` and `expected`: documents; `waiting`: entries that are not indexed yet. */
 export function indexFinding(indexed: number, expected: number, waiting: number): Finding {
   if (indexed !== expected)
     return finding('stale', `The search index has ${counted(indexed, 'document')}, the log ${expected}.`)

@@ -71,8 +71,8 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
   )
   const { n: count } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM synapse.search')) ?? { n: 0 }
   if (unindexed.length > 0) {
-    const entries = counted(unindexed.length, 'entry', 'entries')
-    findings.push(finding('stale', `${entries} cannot be found by the search, or not by all words.`, unindexed))
+    const subject = counted(unindexed.length, 'entry', 'entries')
+    findings.push(finding('stale', `${subject} cannot be found by the search, or not by all words.`, unindexed))
   }
   findings.push(indexFinding(count, documents, waits))
 }

@@ -154,8 +154,8 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
       : finding('broken', `${counted(damaged.length, 'entry is', 'entries are')} damaged.`, damaged),
   )
   if (unindexed.length > 0) {
-    const entries = counted(unindexed.length, 'entry', 'entries')
-    findings.push(finding('stale', `${entries} cannot be found by the search, or not by all words.`, unindexed))
+    const subject = counted(unindexed.length, 'entry', 'entries')
+    findings.push(finding('stale', `${subject} cannot be found by the search, or not by all words.`, unindexed))
   }
 }
 

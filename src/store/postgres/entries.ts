@@ -31,13 +31,13 @@ export function entryMethods(db: Database): Entries {
       const prepared = entries.map((entry) => prepareEntry(entry, db.options.now()))
       return db.transaction(async (queries) => {
         const { n } = await writable(db, queries, owner, conversationId, write)
-        const entries: Entry[] = []
+        const appended: Entry[] = []
         for (const entry of prepared) {
-          entries.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
+          appended.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
         }
         await indexIfMany(queries, n, prepared.length)
         if (records.length > 0) await putAll(db, queries, records)
-        return entries
+        return appended
       })
     },
 

@@ -46,10 +46,10 @@ function matches(words: readonly Token[], terms: readonly Term[]): [number, numb
   const ranges: [number, number][] = []
   const plain = words.map(({ word }) => word)
   for (const [index, word] of words.entries()) {
-    let length = 0
-    for (const term of terms) length = Math.max(length, matchAt(term, plain, index))
-    const last = words[index + length - 1]
-    if (length > 0 && last) ranges.push([word.start, last.end])
+    let matched = 0
+    for (const term of terms) matched = Math.max(matched, matchAt(term, plain, index))
+    const last = words[index + matched - 1]
+    if (matched > 0 && last) ranges.push([word.start, last.end])
   }
   return ranges
 }

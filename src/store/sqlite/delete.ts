@@ -82,8 +82,8 @@ async function deleteHidden(
   }
 }
 
-/** In this order, so that nothing points to what is gone. Each deletes up to `most` rows, and returns how many. */
-const removals: ((db: Connection, conversation: number, most: number) => number)[] = [
+/** In this order, so that nothing points to what is gone. Each deletes up to `count` rows, and returns how many. */
+const removals: ((db: Connection, conversation: number, count: number) => number)[] = [
   rowsOf('exchanges'),
   rowsOf('tool_runs'),
   rowsOf('streams'),

@@ -156,16 +156,16 @@ function readTool(tool: Json): ToolSpec[] {
 function write(messages: Message[]): Json {
   return writeBySource(messages, protocolId, (run) => {
     const encoding = encodingFor({ system: [], messages: run, tools: [], cacheAfter: [] }, anywhere, true)
-    const messages: { role: string; content: JsonObject[] }[] = []
+    const merged: { role: string; content: JsonObject[] }[] = []
     for (const message of run) {
       const content = contentOf(message, encoding)
       const role = message.role === 'tool' ? 'user' : message.role
-      const last = messages.at(-1)
+      const last = merged.at(-1)
       const isResults = (blocks: JsonObject[]) => blocks.some((block) => block.toolResult !== undefined)
       if (last && isResults(last.content) && isResults(content)) last.content.push(...content)
-      else if (content.length > 0) messages.push({ role, content })
+      else if (content.length > 0) merged.push({ role, content })
     }
-    return messages
+    return merged
   })
 }
 

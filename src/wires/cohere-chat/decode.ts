@@ -230,7 +230,7 @@ function markCallEnd(message: Assembly, index: Json | undefined): void {
   if (call) message.endedCalls.add(call)
 }
 
-/** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
+/** `isWhole`: the reply is complete; otherwise open parts are left out of the native message. */
 function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]; calls: number } {
   closeContent(message, isWhole)
   const calls = callsInOrder(message, message.fragments)

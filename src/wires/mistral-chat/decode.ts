@@ -256,7 +256,7 @@ function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof ope
   return openCall(message, call)
 }
 
-/** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
+/** `isWhole`: the reply is complete; otherwise open parts are left out of the native message. */
 function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]; calls: number } {
   const { open, blocks, seen } = message
   const dangling = open?.kind === 'thinking' && !isWhole ? open : undefined

@@ -200,7 +200,7 @@ function base64Fault(text: string): number | undefined {
   return text.charAt(stop) === '=' ? paddingFault(text, stop, inGroup) : stop
 }
 
-/** `at` is the position of the first `=`. */
+/** `offset` is the position of the first `=`. */
 function paddingFault(text: string, offset: number, inGroup: number): number | undefined {
   if (inGroup < 2) return offset
   let next = afterBreaks(text, offset + 1)

@@ -339,8 +339,8 @@ function boundIn(schema: Json | undefined, at: string): string | undefined {
   if (bound) return `${at}: ${bound}`
   const named = Object.entries(objectIn(schema.properties))
   for (const [name, value] of [...named, ['items', schema.items] as const]) {
-    const bound = boundIn(value, `${at}/${name}`)
-    if (bound !== undefined) return bound
+    const inner = boundIn(value, `${at}/${name}`)
+    if (inner !== undefined) return inner
   }
   return undefined
 }

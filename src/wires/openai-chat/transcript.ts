@@ -80,13 +80,13 @@ function messageReader(list: Wrapped): { message(value: JsonObject, at: string):
   /** In tau2-bench the simulated user calls tools as well; no wire supports that, so it becomes text. */
   function userMessage(value: JsonObject, at: string): UserMessage {
     const parts = userParts(value.content, `${at}.content`, list.provider)
-    const calls = objectsIn(value.tool_calls)
-    for (const call of calls) {
+    const userCalls = objectsIn(value.tool_calls)
+    for (const call of userCalls) {
       const { id, name, args } = readCall(call)
       usersCalls.set(id, name)
       parts.push({ type: 'text', text: flatCall(name, args) })
     }
-    if (calls.length > 0) note('calls of the user to labelled text', at)
+    if (userCalls.length > 0) note('calls of the user to labelled text', at)
     return { role: 'user', parts }
   }
 

@@ -166,7 +166,7 @@ export function contentPart(state: State, chunk: JsonObject, kind: 'text' | 'ref
   return opened
 }
 
-/** Adds text to a part. `whole` is the complete text again: it is used only if no delta came before it. */
+/** Adds text to a part. With `isWhole` it is the complete text again, used only if no delta came before it. */
 export function readText(state: State, chunk: JsonObject, kind: DeltaKind, text: string, isWhole: boolean): void {
   if (kind === 'text' || kind === 'refusal') {
     const part = contentPart(state, chunk, kind)

@@ -223,8 +223,8 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
   emit('response.output_item.added', { output_index: index, item: emptied(item) })
   switch (typeOf(item)) {
     case 'message':
-      for (const [index, content] of objectsIn(item, 'content').entries()) {
-        splitContent(content, { ...place, content_index: index }, piece, emit)
+      for (const [contentIndex, content] of objectsIn(item, 'content').entries()) {
+        splitContent(content, { ...place, content_index: contentIndex }, piece, emit)
       }
       break
     case 'reasoning':

@@ -154,9 +154,9 @@ function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
       )
     }
     if (keepers.has(provider) && (item.type === 'item_reference' || isBareReasoning(item))) {
-      const item = stores.items.get(textIn(id), owner, now)
-      if (!item) throw notPersisted(textIn(id))
-      return item
+      const stored = stores.items.get(textIn(id), owner, now)
+      if (!stored) throw notPersisted(textIn(id))
+      return stored
     }
     return item
   })

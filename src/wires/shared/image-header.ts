@@ -51,8 +51,8 @@ function webpSize(bytes: Buffer): Size | undefined {
 /** The size is in a frame header that may come after any amount of metadata, so more is read until it is found. */
 function jpegSize(base64: string): Size | undefined {
   for (let reach = 4096; ; reach *= 8) {
-    const size = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))
-    if (size || reach >= base64.length) return size
+    const dimensions = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))
+    if (dimensions || reach >= base64.length) return dimensions
   }
 }
 

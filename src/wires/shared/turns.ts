@@ -88,14 +88,14 @@ export function normaliseTurns<Item>(
   }
   return settled
 
-  function addedBefore(turn: Turn<Item>, role: 'user' | 'assistant', text: string, why: string): Turn<Item> {
-    const addition = addedTurn(role, text, why)
+  function addedBefore(turn: Turn<Item>, addedRole: 'user' | 'assistant', text: string, why: string): Turn<Item> {
+    const addition = addedTurn(addedRole, text, why)
     return (turn.opening ??= addition)
   }
 
-  function addedTurn(role: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
-    notes.push({ kind: 'added', what: `${role} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
-    return turnOf(role, [turnRules.text(text)], '')
+  function addedTurn(addedRole: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
+    notes.push({ kind: 'added', what: `${addedRole} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
+    return turnOf(addedRole, [turnRules.text(text)], '')
   }
 }
 
