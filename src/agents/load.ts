@@ -107,7 +107,7 @@ export async function openAgent(path: string, options: OpenAgentOptions = {}): P
         rule: 'mcp',
       })
     }
-    return asking(source, source.only ? offered.filter((tool) => source.only?.includes(short(tool))) : offered)
+    return withAsk(source, source.only ? offered.filter((tool) => source.only?.includes(short(tool))) : offered)
   }
 
   async function openServers(names: readonly string[]): Promise<McpServers | undefined> {
@@ -139,7 +139,7 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
     const duplicate = chosen.find((tool) => usedNames.has(tool.name))
     if (duplicate) throw file.problem(source.at, `there are two tools named ${duplicate.name}`)
     for (const tool of chosen) usedNames.add(tool.name)
-    loaded.set(source, asking(source, chosen))
+    loaded.set(source, withAsk(source, chosen))
   }
   return loaded
 }
@@ -154,7 +154,7 @@ function eachOnce(tools: readonly Tool[]): Tool[] {
 }
 
 /** A tool that asks by itself for some inputs keeps doing so unless the agent is stricter. */
-function asking({ ask }: ToolSource, tools: Tool[]): Tool[] {
+function withAsk({ ask }: ToolSource, tools: Tool[]): Tool[] {
   return ask ? tools.map((tool) => ({ ...tool, ask: true })) : tools
 }
 

@@ -9,7 +9,7 @@ import type { Usage } from '../core/usage.ts'
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   endPart,
   endReply,
   growPart,
@@ -38,7 +38,7 @@ interface State extends Decoding {
 }
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...decoding(origin, options), open: new Map(), native: [], finished: undefined }
+  const state: State = { ...createDecoding(origin, options), open: new Map(), native: [], finished: undefined }
   return decoderOf({
     push(chunk) {
       if (isObject(chunk)) read(state, chunk)
@@ -124,7 +124,7 @@ function endText(state: State, key: string, type: 'text' | 'reasoning', chunk: J
   if (!open) return
   state.open.delete(key)
   const text = open.pieces.join('')
-  endPart(state, open.index, { type, text, from: keep(state, { type, text, ...optionsIn(chunk) }) })
+  endPart(state, open.index, { type, text, from: pushNative(state, { type, text, ...optionsIn(chunk) }) })
 }
 
 function readCall(state: State, chunk: JsonObject): void {
@@ -137,7 +137,7 @@ function readCall(state: State, chunk: JsonObject): void {
     input: malformed === undefined ? input : malformedInput(malformed),
   }
   if (chunk.providerExecuted === true) {
-    const from = keep(state, { ...written, providerExecuted: true, ...optionsIn(chunk) })
+    const from = pushNative(state, { ...written, providerExecuted: true, ...optionsIn(chunk) })
     addPart(state, { type: 'server-tool', name, input, from })
     return
   }
@@ -145,7 +145,7 @@ function readCall(state: State, chunk: JsonObject): void {
   const open = state.open.get(`call ${id}`)
   if (open?.part.type !== 'tool-call') return
   state.open.delete(`call ${id}`)
-  const from = keep(state, { ...written, ...optionsIn(chunk) })
+  const from = pushNative(state, { ...written, ...optionsIn(chunk) })
   endPart(state, open.index, { ...open.part, input, ...(malformed !== undefined && { malformed }), from })
 }
 
@@ -156,7 +156,7 @@ function readFile(state: State, chunk: JsonObject): void {
     data.type === 'url'
       ? ({ kind: 'url', url: textIn(data.url) } as const)
       : ({ kind: 'base64', base64: textIn(data.data) } as const)
-  const from = keep(state, { type: 'file', mediaType, data, ...optionsIn(chunk) })
+  const from = pushNative(state, { type: 'file', mediaType, data, ...optionsIn(chunk) })
   addPart(state, { type: 'media', mediaType, data: source, from })
 }
 
@@ -169,7 +169,7 @@ function readError(state: State, error: Json | undefined): void {
 }
 
 /** The position of a part in `native`. */
-function keep({ native }: State, written: JsonObject): number {
+function pushNative({ native }: State, written: JsonObject): number {
   return native.push(written) - 1
 }
 

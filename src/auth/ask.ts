@@ -17,7 +17,7 @@ export async function askJson(who: string, request: TokenRequest, fetch: TokenFe
   const text = await askText(who, request, fetch)
   const body = parseJson(text)
   if (isObject(body)) return body
-  throw failed(who, 'answered with something that is not JSON')
+  throw tokenError(who, 'answered with something that is not JSON')
 }
 
 export async function askText(who: string, request: TokenRequest, fetch: TokenFetch): Promise<string> {
@@ -32,17 +32,17 @@ export async function askText(who: string, request: TokenRequest, fetch: TokenFe
       signal: AbortSignal.timeout(10_000),
     })
   } catch (error) {
-    throw failed(who, `could not be reached at ${new URL(url).host}`, 'network', error)
+    throw tokenError(who, `could not be reached at ${new URL(url).host}`, 'network', error)
   }
   const text = await reply.text()
   if (reply.status >= 200 && reply.status < 300) return text
   const body = parseJson(text)
   const code = isObject(body) && typeof body.error === 'string' ? ` (${body.error.slice(0, 60)})` : ''
   const kind = reply.status === 429 || reply.status >= 500 ? 'overloaded' : 'auth'
-  throw failed(who, `answered ${reply.status}${code}`, kind)
+  throw tokenError(who, `answered ${reply.status}${code}`, kind)
 }
 
-function failed(
+function tokenError(
   who: string,
   what: string,
   kind: 'auth' | 'network' | 'overloaded' = 'auth',

@@ -41,7 +41,7 @@ async function clientProof(env: Env): Promise<Record<string, string>> {
   const secret = env['AZURE_CLIENT_SECRET']?.trim()
   if (secret) return { client_secret: secret }
   const file = env['AZURE_FEDERATED_TOKEN_FILE']?.trim()
-  if (!file) throw missing('AZURE_CLIENT_SECRET')
+  if (!file) throw missingVariable('AZURE_CLIENT_SECRET')
   const assertion = await readFile(file, 'utf8').catch(() => undefined)
   if (assertion === undefined) throw badInput('AZURE_FEDERATED_TOKEN_FILE names a file that cannot be read.')
   return {
@@ -52,10 +52,10 @@ async function clientProof(env: Env): Promise<Record<string, string>> {
 
 function requiredVariable(env: Env, name: string): string {
   const value = env[name]?.trim()
-  if (!value) throw missing(name)
+  if (!value) throw missingVariable(name)
   return value
 }
 
-function missing(name: string): Error {
+function missingVariable(name: string): Error {
   return badInput(`There is no key, and for an application of Microsoft Entra ID ${name} is missing: set it.`)
 }

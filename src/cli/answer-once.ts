@@ -5,7 +5,7 @@ import type { UserMessage } from '../core/message.ts'
 import type { Run } from '../run/conversation.ts'
 import { exitCode } from './command.ts'
 import { printError, printJson } from './print.ts'
-import { showing } from './show.ts'
+import { createView } from './show.ts'
 import { type ChatSession, openChatSession } from './chat-session.ts'
 import type { SessionFlags } from './session-flags.ts'
 import { styleFor, widthOf } from './terminal.ts'
@@ -76,7 +76,7 @@ async function introduce(session: ChatSession): Promise<boolean> {
 async function print(run: Run, plain: boolean | undefined): Promise<string[]> {
   // A pipe gets only the answer; reasoning is shown only on a terminal.
   const style = styleFor(process.stderr, process.env)
-  const view = showing({ out: process.stdout, err: process.stderr, style, reasoning: process.stderr.isTTY, plain })
+  const view = createView({ out: process.stdout, err: process.stderr, style, reasoning: process.stderr.isTTY, plain })
   const requests: string[] = []
   for await (const event of run) {
     if (event.type === 'request') requests.push(event.exchangeId)

@@ -54,7 +54,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
   let pasting = false
   let closed = false
   let keeps = true
-  rest()
+  pauseEditor()
 
   if (terminal) {
     emitKeypressEvents(stdin, reader)
@@ -94,7 +94,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       wakeUp(prompt)
       if (begin !== '') reader.write(begin)
       const next = await arrival()
-      rest()
+      pauseEditor()
       return next
     },
     async line(question) {
@@ -103,7 +103,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       wakeUp(question)
       const next = await arrival()
       keeps = true
-      rest()
+      pauseEditor()
       if (next.kind === 'end') ready.push(next)
       return next.kind === 'message' ? next.text : undefined
     },
@@ -126,7 +126,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
     ask(typed.open ? more : text)
   }
 
-  function rest(): void {
+  function pauseEditor(): void {
     if (terminal) editor.pause(closed)
   }
 }
@@ -224,12 +224,12 @@ interface LineHistory {
 export function openLineHistory(file: string): LineHistory {
   const lines = read(file)
   if (lines.length > 2 * maxLines)
-    quietly(() => writeFileSync(file, lines.slice(-maxLines).join('\n') + '\n', { mode: 0o600 }))
+    ignoreErrors(() => writeFileSync(file, lines.slice(-maxLines).join('\n') + '\n', { mode: 0o600 }))
   return {
     lines: lines.slice(-maxLines).toReversed(),
     add(line) {
       if (line.trim() === '') return
-      quietly(() => {
+      ignoreErrors(() => {
         mkdirSync(dirname(file), { recursive: true })
         appendFileSync(file, `${line}\n`, { mode: 0o600 })
       })
@@ -247,7 +247,7 @@ function read(file: string): string[] {
   }
 }
 
-function quietly(write: () => void): void {
+function ignoreErrors(write: () => void): void {
   try {
     write()
   } catch {
@@ -274,7 +274,7 @@ export function typedMessage(): TypedMessage {
 
   return {
     push(line, hasMore = false) {
-      const text = !quoted && lines.length === 0 && line.trimStart().startsWith(quotes) ? opened(line) : line
+      const text = !quoted && lines.length === 0 && line.trimStart().startsWith(quotes) ? openQuotes(line) : line
       if (quoted) {
         if (!text.trimEnd().endsWith(quotes)) return keep(text)
         quoted = false
@@ -291,7 +291,7 @@ export function typedMessage(): TypedMessage {
     },
   }
 
-  function opened(line: string): string {
+  function openQuotes(line: string): string {
     quoted = true
     return line.trimStart().slice(quotes.length)
   }

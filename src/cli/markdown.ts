@@ -3,7 +3,7 @@
 // as it arrives.
 
 import { columnsOf, neutral, type Style } from './terminal.ts'
-import { wrapper } from './wrap.ts'
+import { createWrapper } from './wrap.ts'
 
 interface MarkdownWriter {
   push(text: string): void
@@ -23,7 +23,7 @@ export function markdownWriter(options: {
   write: (text: string) => void
 }): MarkdownWriter {
   const { width, style, write } = options
-  const words = wrapper(width, write)
+  const words = createWrapper(width, write)
   let line = ''
   /** How much of the line is printed; undefined: its kind is not known yet. */
   let printed: number | undefined

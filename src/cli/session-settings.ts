@@ -81,7 +81,7 @@ export async function sessionSettings(
   const { protocol: usual, ...rest } = agentSettings ?? {}
   const protocol = values.protocol ?? (model === agentSettings?.model ? usual : undefined)
   const { offline } = answers
-  const toolbox = agent ? undefined : lazily(() => openTools(values, { config, rows, offline: () => offline }))
+  const toolbox = agent ? undefined : lazyToolbox(() => openTools(values, { config, rows, offline: () => offline }))
   const names = values['no-tools'] ? [] : (values.tool ?? chosenBefore(stored))
   const sourced = agent
     ? agentTools(agent, values)
@@ -146,7 +146,7 @@ async function openTools(...setup: Parameters<typeof toolboxes>): Promise<Toolbo
   return (await toolboxes(...setup)).open()
 }
 
-function lazily(open: () => Promise<Toolbox>): LazyToolbox {
+function lazyToolbox(open: () => Promise<Toolbox>): LazyToolbox {
   let opened: Promise<Toolbox> | undefined
   return {
     get: () => (opened ??= open()),

@@ -26,7 +26,7 @@ export interface View {
 /** Reasoning can be longer than the answer: its beginning is enough. */
 const mostReasoning = 280
 
-export function showing({ out, err, style, reasoning = false, plain = false }: Screen): View {
+export function createView({ out, err, style, reasoning = false, plain = false }: Screen): View {
   const markdown =
     plain || !out.isTTY
       ? undefined
@@ -69,9 +69,9 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
   function showPart(event: ReplyEvent): void {
     if (event.type === 'part-start') {
       kinds.set(event.index, event.part.type)
-      if ('text' in event.part && event.part.text) more(event.part.type, event.part.text)
+      if ('text' in event.part && event.part.text) showDelta(event.part.type, event.part.text)
     } else if (event.type === 'part-delta') {
-      more(kinds.get(event.index), event.text)
+      showDelta(kinds.get(event.index), event.text)
     } else if (event.type === 'part-end' && event.part.type === 'reasoning' && reasoning) {
       const { durationMs } = event.part
       if (durationMs !== undefined) thoughtFor(durationMs)
@@ -84,7 +84,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
     thoughtOpen = true
   }
 
-  function more(kind: string | undefined, text: string): void {
+  function showDelta(kind: string | undefined, text: string): void {
     if (kind === 'text' || kind === 'refusal') write(text)
     else if (kind === 'reasoning' && reasoning) think(text)
   }

@@ -82,7 +82,7 @@ export function agentTrustProblem(place: AgentPlace): string | undefined {
   if (place.config.origin === 'named' || place.config.origin === 'user') return undefined
   const request = agentTrustRequest(place)
   const changes = changesSinceTrust(request.folder, request.files)
-  const isTrusted = changes?.length === 0 && unconfirmed(request.folder, request.effects).length === 0
+  const isTrusted = changes?.length === 0 && unconfirmedVariables(request.folder, request.effects).length === 0
   return isTrusted ? undefined : notTrusted(request, changes)
 }
 
@@ -135,7 +135,7 @@ export function agentTrustRequest({ file, config, folder }: AgentPlace): TrustRe
 async function requireTrust(request: TrustRequest): Promise<void> {
   const { folder, files, effects } = request
   const changes = changesSinceTrust(folder, files)
-  const open = unconfirmed(folder, effects)
+  const open = unconfirmedVariables(folder, effects)
   if (changes?.length === 0 && open.length === 0) return
   if (!isInteractive()) throw badInput(notTrusted(request, changes))
   await askForTrust(request, changes)
@@ -146,11 +146,11 @@ export async function askForTrust(request: TrustRequest, changes: FileChange[] |
   const { folder, files, effects } = request
   const { yesOrNo } = await import('./yes-or-no.ts')
   printNotice(trustLines(request, changes))
-  const open = unconfirmed(folder, effects)
-  if (!(await yesOrNo(`Trust ${neutral(folder)}? [y/N] `))) throw declined(folder)
+  const open = unconfirmedVariables(folder, effects)
+  if (!(await yesOrNo(`Trust ${neutral(folder)}? [y/N] `))) throw declinedError(folder)
   for (const { name, reader, goesTo } of open) {
     const question = `${name} is not named after ${reader}. Let ${goesTo} read it? [y/N] `
-    if (!(await yesOrNo(neutral(question)))) throw declined(folder)
+    if (!(await yesOrNo(neutral(question)))) throw declinedError(folder)
   }
   trustFiles(folder, files, open.map(variableFor))
 }
@@ -171,7 +171,7 @@ export function trustLines({ folder, files, effects }: TrustRequest, changes: Fi
 }
 
 /** Variables named after another service that were not confirmed for this folder. */
-export function unconfirmed(folder: string, { variables }: Effects): Effects['variables'] {
+export function unconfirmedVariables(folder: string, { variables }: Effects): Effects['variables'] {
   const confirmed = new Set(confirmedVariables(folder))
   const open = variables.filter((use) => !use.own && !confirmed.has(variableFor(use)))
   return [...new Map(open.map((use) => [variableFor(use), use])).values()]
@@ -197,7 +197,7 @@ function notTrusted({ folder, files }: TrustRequest, changes: FileChange[] | und
   return `${shownPath(first)} ${what}; review and trust it with "synapse trust ${shownPath(folder)}", or ignore it with --no-config.`
 }
 
-function declined(folder: string): Error {
+function declinedError(folder: string): Error {
   return badInput(
     `${shownPath(folder)} is not trusted, so none of its files are used; --no-config ignores them without asking.`,
   )

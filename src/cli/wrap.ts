@@ -22,7 +22,7 @@ interface Piece {
 
 const wide = /([\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6])/u
 
-export function wrapper(width: () => number, write: (text: string) => void): Wrapper {
+export function createWrapper(width: () => number, write: (text: string) => void): Wrapper {
   let column = 0
   let indent = ''
   /** The current word, in pieces of several styles. */
@@ -112,7 +112,7 @@ export function wrapper(width: () => number, write: (text: string) => void): Wra
 /** A text in lines of this width; `head` begins the first line, and the others are indented by as much. */
 export function wrapText(text: string, width: number, head = ''): string {
   let result = ''
-  const words = wrapper(
+  const words = createWrapper(
     () => width,
     (piece) => (result += piece),
   )

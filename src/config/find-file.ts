@@ -36,14 +36,14 @@ export function findConfigFile({ file, cwd = process.cwd(), env = process.env }:
   if (named !== undefined) {
     const path = resolve(cwd, named)
     const byFolder = file === undefined && setByFolder('SYNAPSE_CONFIG', named, cwd) !== undefined
-    if (existsSync(path)) return byFolder ? { path: checked(path), origin: 'folder' } : { path, origin: 'named' }
+    if (existsSync(path)) return byFolder ? { path: checkOwner(path), origin: 'folder' } : { path, origin: 'named' }
     throw badInput(`There is no file ${named}${file === undefined ? ', which SYNAPSE_CONFIG names' : ''}.`)
   }
   const userFile = join(userConfigFolder(env), fileName)
   for (let folder = resolve(cwd); ;) {
     const path = join(folder, fileName)
     if (existsSync(path))
-      return isSame(path, userFile) ? { path, origin: 'user' } : { path: checked(path), origin: 'folder' }
+      return isSame(path, userFile) ? { path, origin: 'user' } : { path: checkOwner(path), origin: 'folder' }
     const above = dirname(folder)
     if (above === folder) break
     folder = above
@@ -64,7 +64,7 @@ function isSame(path: string, own: string): boolean {
 }
 
 /** In a folder that others may write to, such as /tmp, anyone can plant a file. */
-function checked(path: string): string {
+function checkOwner(path: string): string {
   const { uid, mode } = statSync(path)
   const user = process.getuid?.()
   if (user !== undefined && uid !== user && uid !== 0) {

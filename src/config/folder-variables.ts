@@ -31,7 +31,7 @@ const mostBytes = 1024 * 1024
 /** The file, in the folder or above it, that sets the variable to its value; undefined: none does. */
 export function setByFolder(variable: string, value: string, cwd: string = process.cwd()): string | undefined {
   for (let folder = resolve(cwd); ;) {
-    const file = names.map((name) => join(folder, name)).find((path) => sets(path, variable, value))
+    const file = names.map((name) => join(folder, name)).find((path) => setsVariable(path, variable, value))
     if (file !== undefined) return file
     const above = dirname(folder)
     if (above === folder) return undefined
@@ -39,7 +39,7 @@ export function setByFolder(variable: string, value: string, cwd: string = proce
   }
 }
 
-function sets(path: string, variable: string, value: string): boolean {
+function setsVariable(path: string, variable: string, value: string): boolean {
   try {
     const about = statSync(path)
     if (!about.isFile() || about.size > mostBytes) return false
@@ -47,7 +47,7 @@ function sets(path: string, variable: string, value: string): boolean {
       .split(/\r?\n/)
       .some((line) => {
         const [, name, text = ''] = /^\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-        return name === variable && unquoted(text) === value.trim()
+        return name === variable && unquote(text) === value.trim()
       })
   } catch {
     return false
@@ -55,7 +55,7 @@ function sets(path: string, variable: string, value: string): boolean {
 }
 
 /** The value as a shell or dotenv parses it, without a trailing comment. */
-function unquoted(text: string): string {
+function unquote(text: string): string {
   const [, quoted] = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)/.exec(text)?.filter((one) => one !== undefined) ?? []
   return (quoted ?? text.replace(/\s+#.*$/, '')).trim()
 }

@@ -1,7 +1,7 @@
 // The schema of synapse.yaml.
 
 import * as z from 'zod'
-import { described } from '../settings/rule.ts'
+import { withDescription } from '../settings/rule.ts'
 import type { Policy } from '../settings/policy.ts'
 import type { Fallback } from '../settings/run.ts'
 import { modelRef, sharedFields } from '../settings/schema.ts'
@@ -42,7 +42,7 @@ const servedTool = z
 export const configSchema: z.ZodType<ConfigEntry> = z
   .strictObject({
     $schema: z.string().exactOptional(),
-    model: z.exactOptional(zodOf(described(modelRef, 'The default model: provider/model.'))),
+    model: z.exactOptional(zodOf(withDescription(modelRef, 'The default model: provider/model.'))),
     aliases: z
       .record(
         z.string().regex(/^[a-z0-9][\w.-]{0,63}$/i, 'may have letters, digits, dots, hyphens and underscores'),
@@ -57,7 +57,7 @@ export const configSchema: z.ZodType<ConfigEntry> = z
             .string()
             .regex(/^[^\s/]{1,200}$/, 'is the name of a model without its provider; * matches any text')
             .describe('The name that a client gives, with `*` for any text: `claude-*`.'),
-          model: zodOf(described(modelRef, 'The model that answers: provider/model, or an alias.')),
+          model: zodOf(withDescription(modelRef, 'The model that answers: provider/model, or an alias.')),
           fallback: z.exactOptional(zodOf(sharedFields.fallback)),
           policy: z.exactOptional(zodOf(sharedFields.policy)),
         }),

@@ -19,7 +19,7 @@ export async function rowsFor(
 ): Promise<readonly ProviderRow[]> {
   const { items } = await store.records(owner, kind, { limit: 500 })
   if (items.length === 0) return config?.rows ?? builtIn
-  const rows = await checked(
+  const rows = await checkRows(
     items.map(({ data }) => data),
     'The store',
   )
@@ -28,7 +28,7 @@ export async function rowsFor(
 
 /** Adds one or replaces the one with its id; throws all its problems. */
 export async function keepProvider(store: Store, entry: JsonObject & { id: string }): Promise<ProviderRow> {
-  const row = (await checked([entry], 'The provider')).find(({ id }) => id === entry.id)
+  const row = (await checkRows([entry], 'The provider')).find(({ id }) => id === entry.id)
   if (!row) throw badInput(`"${entry.id}" cannot be a provider.`)
   await store.putRecords([{ owner, kind, id: entry.id, data: entry }])
   return row
@@ -46,7 +46,7 @@ export async function storedProviderIds(store: Store): Promise<string[]> {
 }
 
 /** Their rows over the built-in ones. The rules for files apply to them too. */
-async function checked(entries: readonly JsonObject[], what: string): Promise<ProviderRow[]> {
+async function checkRows(entries: readonly JsonObject[], what: string): Promise<ProviderRow[]> {
   const [{ checkShape }, { mergeRows }, { configSchema }, { problemsIn }] = await Promise.all([
     import('./check-shape.ts'),
     import('./merge-rows.ts'),

@@ -107,7 +107,7 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
     name,
     async refresh() {
       // The error is in `problem`.
-      await connected(state).catch(() => {})
+      await connectedClient(state).catch(() => {})
     },
     tools: () =>
       state.definitions
@@ -131,7 +131,7 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
       await drop(state)
       state.retryAt = 0
       state.problem = undefined
-      await connected(state).catch(() => {})
+      await connectedClient(state).catch(() => {})
     },
     async close() {
       state.closed = true
@@ -141,7 +141,7 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
   }
 }
 
-function connected(state: State): Promise<Client> {
+function connectedClient(state: State): Promise<Client> {
   const { name, current, closed, problem } = state
   if (closed) return Promise.reject(new Error(`the connection to ${name} was closed`))
   if (current) return Promise.resolve(current.client)
@@ -176,7 +176,7 @@ async function connect(state: State): Promise<Client> {
     state.isOld = false
     link?.kill()
     void link?.transport.close().catch(() => {})
-    state.problem = `${reasonOf(error)}${quoted(link)}`
+    state.problem = `${reasonOf(error)}${lastWordsOf(link)}`
     state.retryAt = options.now() + Math.min(firstWaitMs * 2 ** state.failures++, longestWaitMs)
     throw new Error(`${name} cannot be reached: ${state.problem}`, { cause: error })
   }
@@ -203,7 +203,7 @@ function watch(state: State, opened: Opened): void {
   client.onclose = () => {
     if (state.current !== opened) return
     state.current = undefined
-    state.problem ??= `it ended${quoted(link)}`
+    state.problem ??= `it ended${lastWordsOf(link)}`
   }
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onerror = (error) => {
@@ -252,7 +252,7 @@ function toolOf(state: State, definition: Definition): Tool {
 }
 
 async function call(state: State, { theirs, spec, sha256 }: Definition, input: Json, run: ToolRun): Promise<unknown> {
-  const client = await connected(state)
+  const client = await connectedClient(state)
   const now = state.definitions.find((definition) => definition.spec.name === spec.name)
   if (state.changed.has(spec.name) || (now && now.sha256 !== sha256))
     throw new Error(`${state.name} has changed the definition of ${theirs} since it was allowed, so it was not run`)
@@ -300,7 +300,7 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-function quoted(link: Link | undefined): string {
+function lastWordsOf(link: Link | undefined): string {
   const output = link?.lastWords()
   return output ? `; it said: ${output.slice(0, 300)}` : ''
 }

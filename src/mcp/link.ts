@@ -85,12 +85,12 @@ function limitedFetch(maxBytes: number, inner: typeof fetch = fetch): typeof fet
     const reply = await inner(input, init)
     if (!reply.body) return reply
     const lines = reply.headers.get('content-type')?.startsWith('text/event-stream') === true
-    const body = reply.body.pipeThrough(counting(maxBytes, lines))
+    const body = reply.body.pipeThrough(limitBytes(maxBytes, lines))
     return new Response(body, { status: reply.status, statusText: reply.statusText, headers: reply.headers })
   }
 }
 
-function counting(maxBytes: number, lines: boolean): TransformStream<Uint8Array, Uint8Array> {
+function limitBytes(maxBytes: number, lines: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   return new TransformStream({
     transform(chunk, controller) {

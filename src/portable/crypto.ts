@@ -24,11 +24,11 @@ interface Running {
 }
 
 export function createHash(algorithm: Algorithm): Hash {
-  return hashing(algorithms[algorithm].create())
+  return hashFrom(algorithms[algorithm].create())
 }
 
 export function createHmac(algorithm: Algorithm, key: string): Hash {
-  return hashing(hmac.create(algorithms[algorithm], Buffer.from(key)))
+  return hashFrom(hmac.create(algorithms[algorithm], Buffer.from(key)))
 }
 
 export function hash(algorithm: Algorithm, data: string | Uint8Array, encoding: Encoding | 'buffer'): string | Buffer {
@@ -36,22 +36,22 @@ export function hash(algorithm: Algorithm, data: string | Uint8Array, encoding: 
   return encoding === 'buffer' ? made.digest() : made.digest(encoding)
 }
 
-function hashing(running: Running): Hash {
+function hashFrom(running: Running): Hash {
   const self: Hash = {
     update(data) {
       running.update(typeof data === 'string' ? Buffer.from(data) : data)
       return self
     },
-    copy: () => hashing(running.clone()),
+    copy: () => hashFrom(running.clone()),
     digest: ((encoding?: Encoding) => {
       const bytes = Buffer.from(running.digest())
-      return encoding === undefined ? bytes : written(bytes, encoding)
+      return encoding === undefined ? bytes : encodeBytes(bytes, encoding)
     }) as Hash['digest'],
   }
   return self
 }
 
-function written(bytes: Buffer, encoding: Encoding): string {
+function encodeBytes(bytes: Buffer, encoding: Encoding): string {
   if (encoding !== 'base64url') return bytes.toString(encoding)
   return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }

@@ -87,11 +87,11 @@ const redSquare: MediaPart = {
 }
 
 export const acceptedChecks: readonly AcceptedCheck[] = [
-  { id: 'plain', about: 'a question', draft: () => ({ history: [say('Say ok.')] }), missing: noText },
+  { id: 'plain', about: 'a question', draft: () => ({ history: [userMessage('Say ok.')] }), missing: noText },
   {
     id: 'stream',
     about: 'the same, streamed',
-    draft: () => ({ history: [say('Say ok.')], options: { stream: true } }),
+    draft: () => ({ history: [userMessage('Say ok.')], options: { stream: true } }),
     missing: ({ reply, usage }) => noText({ reply }) ?? (usage ? undefined : 'no usage in the stream'),
   },
   {
@@ -100,10 +100,10 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     draft: () => ({
       system: 'Be brief.',
       history: [
-        say('Say ok.'),
-        made([{ type: 'text', text: 'Ok.' }]),
+        userMessage('Say ok.'),
+        replyOf([{ type: 'text', text: 'Ok.' }]),
         { role: 'system', parts: [{ type: 'text', text: 'Answer in French.' }] },
-        say('Say yes.'),
+        userMessage('Say yes.'),
       ],
     }),
     missing: noText,
@@ -112,7 +112,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'tool-call',
     about: 'a tool that must be called',
     draft: ({ capabilities }) => ({
-      history: [say('What time is it in UTC? Use the tool clock.')],
+      history: [userMessage('What time is it in UTC? Use the tool clock.')],
       tools: [clock],
       options: { maxOutput: 200, stream: true, ...(capabilities.forcedTool && { toolChoice: 'required' }) },
     }),
@@ -124,7 +124,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     about: 'the result of that call, after the unchanged reply',
     after: 'tool-call',
     draft: (_, reply) => ({
-      history: [say('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],
+      history: [userMessage('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],
       tools: [clock],
     }),
     applies: takesTools,
@@ -133,7 +133,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'thinking',
     about: 'a tool call with low effort',
     draft: () => ({
-      history: [say('What time is it in UTC? Use the tool clock.')],
+      history: [userMessage('What time is it in UTC? Use the tool clock.')],
       tools: [clock],
       options: { maxOutput: 400, effort: 'low', stream: true },
     }),
@@ -145,7 +145,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     about: 'the result of that call, with the unchanged thinking',
     after: 'thinking',
     draft: (_, reply) => ({
-      history: [say('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],
+      history: [userMessage('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],
       tools: [clock],
       options: { maxOutput: 400, effort: 'low' },
     }),
@@ -155,8 +155,11 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'parallel-tools',
     about: 'a history with two calls at once',
     draft: () => {
-      const reply = made([callOf('one', 'UTC'), callOf('two', 'Asia/Tokyo')])
-      return { history: [say('What time is it in UTC and in Tokyo?'), reply, ...results(reply)], tools: [clock] }
+      const reply = replyOf([callOf('one', 'UTC'), callOf('two', 'Asia/Tokyo')])
+      return {
+        history: [userMessage('What time is it in UTC and in Tokyo?'), reply, ...results(reply)],
+        tools: [clock],
+      }
     },
     applies: takesTools,
   },
@@ -164,8 +167,11 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'tool-error',
     about: 'a history with a call that failed',
     draft: () => {
-      const reply = made([callOf('one', 'Mars')])
-      return { history: [say('What time is it on Mars?'), reply, ...results(reply, { failed: true })], tools: [clock] }
+      const reply = replyOf([callOf('one', 'Mars')])
+      return {
+        history: [userMessage('What time is it on Mars?'), reply, ...results(reply, { failed: true })],
+        tools: [clock],
+      }
     },
     applies: takesTools,
   },
@@ -173,7 +179,11 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'orphan',
     about: 'a history with a call that was never answered',
     draft: () => ({
-      history: [say('What time is it in UTC?'), made([callOf('one', 'UTC')]), say('Never mind. Say ok.')],
+      history: [
+        userMessage('What time is it in UTC?'),
+        replyOf([callOf('one', 'UTC')]),
+        userMessage('Never mind. Say ok.'),
+      ],
       tools: [clock],
     }),
     applies: takesTools,
@@ -182,8 +192,8 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'no-tools',
     about: 'a history with calls, and no tools any more',
     draft: () => {
-      const reply = made([callOf('one', 'UTC')])
-      return { history: [say('What time is it in UTC?'), reply, ...results(reply), say('Say ok.')] }
+      const reply = replyOf([callOf('one', 'UTC')])
+      return { history: [userMessage('What time is it in UTC?'), reply, ...results(reply), userMessage('Say ok.')] }
     },
   },
   {
@@ -191,9 +201,9 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     about: 'a history with an interrupted reply',
     draft: () => ({
       history: [
-        say('Count to ten.'),
-        { ...made([{ type: 'text', text: 'One, two,' }]), stop: { reason: 'interrupted' } },
-        say('Say ok.'),
+        userMessage('Count to ten.'),
+        { ...replyOf([{ type: 'text', text: 'One, two,' }]), stop: { reason: 'interrupted' } },
+        userMessage('Say ok.'),
       ],
     }),
   },
@@ -202,7 +212,10 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     about: 'a history of another provider, with its thinking and calls',
     draft: ({ protocol }) => {
       const reply = foreignReply(protocol.id)
-      return { history: [say('What time is it in UTC?'), reply, ...results(reply), say('Say ok.')], tools: [clock] }
+      return {
+        history: [userMessage('What time is it in UTC?'), reply, ...results(reply), userMessage('Say ok.')],
+        tools: [clock],
+      }
     },
     applies: takesTools,
   },
@@ -216,21 +229,24 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'image-result',
     about: 'an image in the result of a tool',
     draft: () => {
-      const reply = made([callOf('one', 'UTC')])
-      return { history: [say('Show me the clock.'), reply, ...results(reply, { image: redSquare })], tools: [clock] }
+      const reply = replyOf([callOf('one', 'UTC')])
+      return {
+        history: [userMessage('Show me the clock.'), reply, ...results(reply, { image: redSquare })],
+        tools: [clock],
+      }
     },
     applies: (endpoint) => takesTools(endpoint) && takesPng(endpoint.capabilities.media),
   },
   {
     id: 'intricate-schema',
     about: 'a tool with references, choices and tuples',
-    draft: () => ({ history: [say('Say ok.')], tools: [intricate], options: { toolChoice: 'auto' } }),
+    draft: () => ({ history: [userMessage('Say ok.')], tools: [intricate], options: { toolChoice: 'auto' } }),
     applies: takesTools,
   },
   {
     id: 'tool-name',
     about: 'a tool with a long name and signs in it',
-    draft: () => ({ history: [say('Say ok.')], tools: [oddlyNamed] }),
+    draft: () => ({ history: [userMessage('Say ok.')], tools: [oddlyNamed] }),
     applies: takesTools,
   },
   {
@@ -238,7 +254,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     about: 'a mark or a key for the prompt cache',
     draft: () => ({
       system: 'Be brief.',
-      history: [say('Say ok.'), made([{ type: 'text', text: 'Ok.' }]), say('Again.')],
+      history: [userMessage('Say ok.'), replyOf([{ type: 'text', text: 'Ok.' }]), userMessage('Again.')],
       options: { cacheKey: 'synapse-probe' },
     }),
     applies: ({ capabilities, quirks }) => capabilities.cacheMarks === true || quirks.cacheKey === true,
@@ -247,7 +263,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'structured',
     about: 'an answer that must fit a schema',
     draft: () => ({
-      history: [say('What color is the sky? Answer as JSON with the field color.')],
+      history: [userMessage('What color is the sky? Answer as JSON with the field color.')],
       options: { answerSchema, maxOutput: 200 },
     }),
     async missing({ reply }, { capabilities }) {
@@ -262,7 +278,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'token-count',
     about: 'the number of tokens of a question with a tool',
     counts: true,
-    draft: () => ({ system: 'Be brief.', history: [say('Say ok.')], tools: [clock] }),
+    draft: () => ({ system: 'Be brief.', history: [userMessage('Say ok.')], tools: [clock] }),
     applies: ({ counting }) => counting !== undefined,
   },
 ]
@@ -292,12 +308,12 @@ function noCall({ reply }: Answer): string | undefined {
   return other && `a call that is not one of the tool: ${other.name}`
 }
 
-function say(text: string): Message {
+function userMessage(text: string): Message {
   return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
 /** A reply that is not in the native form of any wire. */
-export function made(parts: Reply['parts']): Reply {
+export function replyOf(parts: Reply['parts']): Reply {
   const asks = parts.some((part) => part.type === 'tool-call')
   return {
     role: 'assistant',

@@ -10,7 +10,7 @@ import type { Options } from '../settings/options.ts'
 import { loadService } from '../wires/list.ts'
 import type { RefusedCheck } from '../wires/shared/refused-check.ts'
 import type { Issue } from '../wires/wire.ts'
-import { acceptedChecks, callOf, made, type AcceptedCheck, type Draft } from './accepted.ts'
+import { acceptedChecks, callOf, replyOf, type AcceptedCheck, type Draft } from './accepted.ts'
 
 export interface ProbeStep {
   /** The name of the check, or the number of the rule that it breaks. */
@@ -59,7 +59,7 @@ export function totalCost(steps: readonly ProbeStep[]): Cost | undefined {
 const usualOptions: Options = { maxOutput: 60, effort: 'none', stream: false }
 
 /** A placeholder for a reply that does not exist yet, to estimate the cost of the request. */
-const replyToCome = made([callOf('later', 'UTC')])
+const replyToCome = replyOf([callOf('later', 'UTC')])
 
 function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
   const { id, about, after, missing, counts } = check

@@ -305,6 +305,6 @@ async function storedRows(store: Store, config: Config | undefined): Promise<rea
 }
 
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Runtime['observe']>> {
-  const { observing } = await import('./telemetry.ts')
+  const { createObservers: observing } = await import('./telemetry.ts')
   return observing(telemetry === true ? {} : telemetry, await loadOpenTelemetry())
 }

@@ -46,7 +46,10 @@ interface Observed {
 type Histogram = ReturnType<TelemetryMeter['createHistogram']>
 
 /** Returns an observer for each run. */
-export function observing(options: TelemetryOptions, api: OpenTelemetry): () => { onEvent(event: RunEvent): void } {
+export function createObservers(
+  options: TelemetryOptions,
+  api: OpenTelemetry,
+): () => { onEvent(event: RunEvent): void } {
   const tracer = options.tracer ?? api.trace.getTracer('synapse')
   const meter = options.meter ?? api.metrics.getMeter('synapse')
   const duration = meter.createHistogram(metric.duration, { unit: 's', description: 'Duration of requests and tools.' })

@@ -8,9 +8,15 @@ import { toHtml } from '../transfer/html.ts'
 import { toMarkdown } from '../transfer/markdown.ts'
 import { writeTranscript } from '../transcripts/index.ts'
 import { privateHeaders } from './answer.ts'
-import { inspected, type InspectTask } from './inspect/inspection.ts'
+import { inspectRequests, type InspectTask } from './inspect/inspection.ts'
 import { pageOf } from './page-of-entries.ts'
-import { historyAt, prepared, type KnownProviders, type NextPlace, type PrepareTarget } from './prepared-request.ts'
+import {
+  historyAt,
+  prepareRequest,
+  type KnownProviders,
+  type NextPlace,
+  type PrepareTarget,
+} from './prepared-request.ts'
 import { requireConversation } from './route.ts'
 import type { EntriesQuery, MessagesPart, TreeQuery } from './schema.ts'
 import type { PreparedView } from './request-views.ts'
@@ -47,7 +53,7 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
   }
   if (task.do === 'entries') return jsonAnswer(await pageOf(store, owner, conversationId, task.query))
   if (task.do === 'export') return exportConversation(store, task.place, task.format)
-  if (task.do === 'inspect') return jsonAnswer(await inspected(store, task))
+  if (task.do === 'inspect') return jsonAnswer(await inspectRequests(store, task))
   const isNew = task.place.head === null && task.place.entryId === undefined
   const log = {
     history: await historyAt(store, task.place),
@@ -55,7 +61,7 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
   }
   const items: PreparedView[] = []
   for (const target of task.targets) {
-    items.push(withPart(await prepared(task.known, conversationId, log, target), task.messages))
+    items.push(withPart(await prepareRequest(task.known, conversationId, log, target), task.messages))
   }
   return jsonAnswer({ items })
 }

@@ -22,8 +22,8 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   if (isUpward(query)) {
     const last = before === undefined ? leaf : ((await store.entry(owner, before))?.parentId ?? null)
     const read = last === null ? [] : await store.history(owner, last, { last: limit })
-    const items = fitting(read, read.length - 1)
-    return { items, before: beginning(items), after: before === undefined ? null : (items.at(-1)?.id ?? null) }
+    const items = entriesAround(read, read.length - 1)
+    return { items, before: cursorOf(items), after: before === undefined ? null : (items.at(-1)?.id ?? null) }
   }
   const path = await pathThrough(store, owner, id, after ?? around ?? '', leaf)
   const place = path.indexOf(after ?? around ?? '')
@@ -31,16 +31,16 @@ export async function pageOf(store: Store, owner: string, id: string, query: Ent
   const page = path.slice(from, from + limit)
   const end = page.at(-1)
   const read = end === undefined ? [] : await store.history(owner, end, { last: page.length })
-  const items = fitting(read, after === undefined ? place - from : 0)
+  const items = entriesAround(read, after === undefined ? place - from : 0)
   const last = items.at(-1)?.id ?? null
-  return { items, before: beginning(items), after: last === path.at(-1) ? null : last }
+  return { items, before: cursorOf(items), after: last === path.at(-1) ? null : last }
 }
 
 /** Characters of a page, about: a result of a tool may be very long. */
 const mostInPage = 4_000_000
 
 /** The one at a place, and as many before and after it as fit in a page. */
-function fitting(entries: readonly Entry[], place: number): Entry[] {
+function entriesAround(entries: readonly Entry[], place: number): Entry[] {
   if (entries.length === 0) return []
   let [from, to] = [place, place]
   for (let size = 0; from > 0 || to < entries.length;) {
@@ -54,7 +54,7 @@ function fitting(entries: readonly Entry[], place: number): Entry[] {
   return entries.slice(from, to)
 }
 
-function beginning(items: readonly Entry[]): string | null {
+function cursorOf(items: readonly Entry[]): string | null {
   return items[0] && items[0].parentId !== null ? items[0].id : null
 }
 

@@ -89,7 +89,7 @@ export function assembledFor(
   return assemble(draft)
 }
 
-export async function prepared(
+export async function prepareRequest(
   known: KnownProviders,
   conversationId: string,
   log: Log,

@@ -155,7 +155,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     sockets.add(stream)
     stream.once('close', () => sockets.delete(stream))
     stream.on('error', () => stream.destroy())
-    void upgraded(app, { incoming, stream, head }, limits.body).catch(() => stream.destroy())
+    void upgradeConnection(app, { incoming, stream, head }, limits.body).catch(() => stream.destroy())
   })
   const bound = await listen(httpServer, host, port).catch(async (error: unknown) => {
     await runs.stop(0)
@@ -194,7 +194,7 @@ function onePerOwner(open: (owner: string) => Toolbox): { of: (owner: string) =>
 }
 
 /** A WebSocket connection, or the answer why it is refused. */
-async function upgraded(
+async function upgradeConnection(
   app: App,
   { incoming, stream, head }: { incoming: IncomingMessage; stream: Duplex; head: Buffer },
   maxBytes: number,

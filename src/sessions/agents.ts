@@ -35,8 +35,8 @@ export const agents: readonly Agent[] = [
     usual: { provider: 'anthropic', model: 'claude-opus-5-5' },
     folder: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects'),
     files: ['*', '*.jsonl'],
-    projectFolder: (cwd) => dashed(cwd),
-    pathFor: ({ id, cwd }) => join(dashed(cwd), `${id}.jsonl`),
+    projectFolder: (cwd) => dashedPath(cwd),
+    pathFor: ({ id, cwd }) => join(dashedPath(cwd), `${id}.jsonl`),
     resume: (id) => ['claude', '--resume', id],
   },
   {
@@ -96,8 +96,8 @@ export const agents: readonly Agent[] = [
     usual: { provider: 'qwen', model: 'qwen3-coder-plus' },
     folder: ({ home, env }) => join(env['QWEN_HOME'] || join(home, '.qwen'), 'projects'),
     files: ['*', 'chats', '*.jsonl'],
-    projectFolder: (cwd) => dashed(cwd),
-    pathFor: ({ id, cwd }) => join(dashed(cwd), 'chats', `${id}.jsonl`),
+    projectFolder: (cwd) => dashedPath(cwd),
+    pathFor: ({ id, cwd }) => join(dashedPath(cwd), 'chats', `${id}.jsonl`),
     resume: (id) => ['qwen', '--resume', id],
   },
 ]
@@ -111,7 +111,7 @@ export function agentNamed(id: string): Agent {
 }
 
 /** Every character but letters and digits is a dash. */
-function dashed(cwd: string): string {
+function dashedPath(cwd: string): string {
   return cwd.replaceAll(/[^A-Za-z0-9]/g, '-')
 }
 

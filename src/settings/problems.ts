@@ -21,8 +21,8 @@ export function problemsWith(rule: Rule, value: unknown): readonly SettingProble
   if (rule.enum && !rule.enum.some((allowed) => allowed === value)) {
     return otherKind(`unknown value ${textOfValue(value)}; known are ${rule.enum.join(', ')}`)
   }
-  if (typeof value === 'number') return saying(limitOf(rule, value))
-  if (typeof value === 'string') return saying(textProblem(rule, value))
+  if (typeof value === 'number') return problemList(limitOf(rule, value))
+  if (typeof value === 'string') return problemList(textProblem(rule, value))
   if (Array.isArray(value)) return problemsOfList(rule, value)
   return rule.type === 'object' ? problemsOfObject(rule, Object(value)) : none
 }
@@ -30,7 +30,7 @@ export function problemsWith(rule: Rule, value: unknown): readonly SettingProble
 const none: readonly SettingProblem[] = []
 
 function problemsOfList(rule: Rule, value: readonly unknown[]): readonly SettingProblem[] {
-  const problems = [...saying(lengthOf(rule, value))]
+  const problems = [...problemList(lengthOf(rule, value))]
   for (const [index, item] of value.entries()) {
     if (rule.items) for (const problem of problemsWith(rule.items, item)) problems.push(atKey(index, problem))
   }
@@ -122,7 +122,7 @@ function lengthOf(rule: Rule, { length }: readonly unknown[]): string | undefine
     : undefined
 }
 
-function saying(says: string | undefined): readonly SettingProblem[] {
+function problemList(says: string | undefined): readonly SettingProblem[] {
   return says === undefined ? none : [{ path: [], says }]
 }
 

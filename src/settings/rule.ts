@@ -41,7 +41,7 @@ export const instance: Rule<never> = { type: 'instance' }
 /** Any value: it is passed on and not validated. */
 export const anything: Rule<never> = {}
 
-export function whole(minimum: number, maximum?: number): Rule<number> {
+export function integer(minimum: number, maximum?: number): Rule<number> {
   return { type: 'integer', minimum, ...(maximum !== undefined && { maximum }) }
 }
 
@@ -85,7 +85,7 @@ export function either<A, B>(a: Rule<A>, b: Rule<B>): Rule<A | B> {
   return { anyOf: [a, b] }
 }
 
-export function described<T>(rule: Rule<T>, description: string): Rule<T> {
+export function withDescription<T>(rule: Rule<T>, description: string): Rule<T> {
   return { ...rule, description }
 }
 

@@ -10,7 +10,7 @@ import { foldStyles, presetNames, type CompactionSettings, type Policy, type Pol
 import {
   above,
   anything,
-  described,
+  withDescription,
   either,
   flag,
   functionValue,
@@ -24,7 +24,7 @@ import {
   object,
   oneOf,
   text,
-  whole,
+  integer,
   within,
   type Fields,
   type Rule,
@@ -73,26 +73,29 @@ const serverTool: Rule<ServerTool> = either(
 )
 
 export const optionFields: Fields<Options> = {
-  maxOutput: described(whole(1), 'The most tokens of a reply.'),
-  temperature: described(within(0, 2), 'Randomness of sampling.'),
-  topP: described(within(0, 1), 'Nucleus sampling: the share of probability to draw from.'),
-  stop: described(listOf(name), 'Texts that end a reply.'),
-  effort: described(oneOf(efforts), 'How much the model thinks before it answers.'),
-  toolChoice: described(
+  maxOutput: withDescription(integer(1), 'The most tokens of a reply.'),
+  temperature: withDescription(within(0, 2), 'Randomness of sampling.'),
+  topP: withDescription(within(0, 1), 'Nucleus sampling: the share of probability to draw from.'),
+  stop: withDescription(listOf(name), 'Texts that end a reply.'),
+  effort: withDescription(oneOf(efforts), 'How much the model thinks before it answers.'),
+  toolChoice: withDescription(
     either(oneOf(['auto', 'none', 'required']), object<{ tool: string }>({ tool: name }, ['tool'])),
     'Whether tools are called: `auto`, `none`, `required`, or `{ tool }` for one of them.',
   ),
-  parallelTools: described(flag, 'Whether one reply may call several tools.'),
-  answerSchema: described(jsonObject, 'A JSON Schema that the answer must match.'),
-  cacheKey: described(
+  parallelTools: withDescription(flag, 'Whether one reply may call several tools.'),
+  answerSchema: withDescription(jsonObject, 'A JSON Schema that the answer must match.'),
+  cacheKey: withDescription(
     name,
     'Groups requests for providers that route by a key; by default the id of the conversation.',
   ),
-  cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache lives."),
-  store: described(flag, 'Ask the provider to store the reply under an id.'),
-  stream: described(flag, 'Whether the reply is streamed; by default it is.'),
-  serverTools: described(listOf(serverTool), 'Tools that the provider runs itself: web search, code, files, MCP.'),
-  extra: described(
+  cacheTtl: withDescription(oneOf(['5m', '1h']), "How long the provider's prompt cache lives."),
+  store: withDescription(flag, 'Ask the provider to store the reply under an id.'),
+  stream: withDescription(flag, 'Whether the reply is streamed; by default it is.'),
+  serverTools: withDescription(
+    listOf(serverTool),
+    'Tools that the provider runs itself: web search, code, files, MCP.',
+  ),
+  extra: withDescription(
     jsonObject,
     'Merged into the request body last, unchanged: for what has no option here. Its `tools` are sent with the tools of the run.',
   ),
@@ -101,89 +104,92 @@ export const optionFields: Fields<Options> = {
 export const optionsRule: Rule<Options> = object<Options>(optionFields)
 
 export const compactionFields: Fields<CompactionSettings> = {
-  prompt: described(text, 'Instructions for the model that writes the summary.'),
-  budget: described(whole(1), 'The most tokens of a summary.'),
-  keep: described(whole(0), 'How many of the last messages stay as they are, at most.'),
-  every: described(whole(1), 'Summarise after this many user messages.'),
-  native: described(flag, "`false`: never the provider's own compaction."),
-  at: described(whole(1), 'A provider that can summarises by itself once a prompt has this many tokens.'),
+  prompt: withDescription(text, 'Instructions for the model that writes the summary.'),
+  budget: withDescription(integer(1), 'The most tokens of a summary.'),
+  keep: withDescription(integer(0), 'How many of the last messages stay as they are, at most.'),
+  every: withDescription(integer(1), 'Summarise after this many user messages.'),
+  native: withDescription(flag, "`false`: never the provider's own compaction."),
+  at: withDescription(integer(1), 'A provider that can summarises by itself once a prompt has this many tokens.'),
 }
 
 export const policyFields: Fields<PolicySettings> = {
-  preset: described(oneOf(presetNames), 'Start from this preset.'),
-  maxMessages: described(nullable(whole(1)), 'The most messages that are sent; `null`: all.'),
-  maxTokens: described(
-    nullable(whole(1)),
+  preset: withDescription(oneOf(presetNames), 'Start from this preset.'),
+  maxMessages: withDescription(nullable(integer(1)), 'The most messages that are sent; `null`: all.'),
+  maxTokens: withDescription(
+    nullable(integer(1)),
     'The most tokens of messages that are sent, by estimate; `null`: as many as fit the model.',
   ),
-  maxToolTurns: described(nullable(whole(0)), 'How many tool turns stay whole; `null`: all, 0: none.'),
-  fold: described(
+  maxToolTurns: withDescription(nullable(integer(0)), 'How many tool turns stay whole; `null`: all, 0: none.'),
+  fold: withDescription(
     oneOf(foldStyles),
     'What happens to older tool turns: one line for each call (`stub`), shorter results (`results`), nothing is left of them (`remove`), or the provider leaves them out itself (`provider`).',
   ),
-  step: described(
-    whole(1),
+  step: withDescription(
+    integer(1),
     'How many messages or tool turns a cut goes beyond the limit, so that the next one is far away.',
   ),
-  rhythm: described(
+  rhythm: withDescription(
     oneOf(['steps', 'economy']),
     'When messages and tool turns over the limits are left out: by counting (`steps`), or when that is cheaper (`economy`).',
   ),
-  usable: described(
+  usable: withDescription(
     above(0, 1),
     "The share of the model's window that is filled before anything is left out for its size.",
   ),
-  floor: described(above(0, 1), 'The share of that which a cut for size goes down to.'),
-  atLimit: described(oneOf(['summary', 'cut']), 'What happens once folding is not enough; by default `summary`.'),
-  assumedWindow: described(whole(256), 'The window of a model of which none is known.'),
-  pinned: described(text, 'A text that opens every request, before the system prompt, and is never cut.'),
-  state: described(
+  floor: withDescription(above(0, 1), 'The share of that which a cut for size goes down to.'),
+  atLimit: withDescription(oneOf(['summary', 'cut']), 'What happens once folding is not enough; by default `summary`.'),
+  assumedWindow: withDescription(integer(256), 'The window of a model of which none is known.'),
+  pinned: withDescription(text, 'A text that opens every request, before the system prompt, and is never cut.'),
+  state: withDescription(
     oneOf(['auto', 'off']),
     '`auto`: a provider that stores conversations gets only what is new to it; by default `off`.',
   ),
-  recall: described(
+  recall: withDescription(
     flag,
     '`false`: the model is not offered the tool `recall`, with which it reads what was folded, cut or summarised.',
   ),
-  compaction: described(object<CompactionSettings>(compactionFields), 'How summaries are made.'),
+  compaction: withDescription(object<CompactionSettings>(compactionFields), 'How summaries are made.'),
 }
 
 export const policyRule: Rule<Policy> = either(oneOf(presetNames), object<PolicySettings>(policyFields))
 
 export const guardFields: Fields<Guards> = {
-  repeats: described(
-    either(whole(1), never),
+  repeats: withDescription(
+    either(integer(1), never),
     'How many identical calls are tolerated before the model is warned, 3 by default; `false`: any number.',
   ),
-  timeoutMs: described(whole(1), 'The most milliseconds that a run may take.'),
-  outputSize: described(whole(1), 'The most characters that a run may write.'),
-  callsPerReply: described(whole(1, 1000), 'The most calls of one reply that are run, 128 by default.'),
-  concurrentTools: described(whole(1, 64), 'The most tools that run at the same time, 16 by default.'),
-  resultSize: described(whole(1, 64 * 1024 * 1024), 'The most bytes stored of a tool result, 16 MiB by default.'),
-  replySize: described(whole(1, 64 * 1024 * 1024), 'The most characters stored of a reply, 16 MiB by default.'),
+  timeoutMs: withDescription(integer(1), 'The most milliseconds that a run may take.'),
+  outputSize: withDescription(integer(1), 'The most characters that a run may write.'),
+  callsPerReply: withDescription(integer(1, 1000), 'The most calls of one reply that are run, 128 by default.'),
+  concurrentTools: withDescription(integer(1, 64), 'The most tools that run at the same time, 16 by default.'),
+  resultSize: withDescription(
+    integer(1, 64 * 1024 * 1024),
+    'The most bytes stored of a tool result, 16 MiB by default.',
+  ),
+  replySize: withDescription(integer(1, 64 * 1024 * 1024), 'The most characters stored of a reply, 16 MiB by default.'),
 }
 
 const spend: Rule<Spend> = object<Spend>({
-  usd: described(above(0), 'US dollars.'),
-  tokens: described(whole(1), 'Input and output tokens together.'),
+  usd: withDescription(above(0), 'US dollars.'),
+  tokens: withDescription(integer(1), 'Input and output tokens together.'),
 })
 
 /** A route as data; in code it can be a function. */
 export type RouteTable = Exclude<Route, (...step: never[]) => unknown>
 
 const routeTable: Rule<RouteTable> = object<RouteTable>({
-  tools: described(modelRef, 'Asked as long as there are tools to call.'),
-  answer: described(
+  tools: withDescription(modelRef, 'Asked as long as there are tools to call.'),
+  answer: withDescription(
     either(
       modelRef,
       object<Composing>(
         {
           model: modelRef,
-          guidance: described(text, 'Added to the system prompt of that request.'),
+          guidance: withDescription(text, 'Added to the system prompt of that request.'),
           options: object<NonNullable<Composing['options']>>({
             temperature: within(0, 2),
             topP: within(0, 1),
-            maxOutput: whole(1),
+            maxOutput: integer(1),
             effort: oneOf(efforts),
           }),
         },
@@ -199,7 +205,10 @@ type FallbackEntry = Exclude<Fallback, string>
 const fallback: Rule<Fallback> = either(
   modelRef,
   object<FallbackEntry>(
-    { model: modelRef, on: described(listOf(oneOf(failureKinds), { minItems: 1 }), 'Only after these failures.') },
+    {
+      model: modelRef,
+      on: withDescription(listOf(oneOf(failureKinds), { minItems: 1 }), 'Only after these failures.'),
+    },
     ['model'],
   ),
 )
@@ -210,21 +219,21 @@ export const sharedFields: Fields<
     route?: RouteTable
   }
 > = {
-  protocol: described(name, "One of the provider's protocols; its default one if absent."),
-  system: described(text, 'The system prompt.'),
-  policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
-  options: described(optionsRule, 'How replies are requested.'),
-  maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
-  guards: described(object<Guards>(guardFields), 'When a failing run is stopped.'),
-  budget: described(
+  protocol: withDescription(name, "One of the provider's protocols; its default one if absent."),
+  system: withDescription(text, 'The system prompt.'),
+  policy: withDescription(policyRule, 'What is sent of a long history: a preset, or settings.'),
+  options: withDescription(optionsRule, 'How replies are requested.'),
+  maxSteps: withDescription(integer(1, 10_000), 'The most requests in one run; 50 by default.'),
+  guards: withDescription(object<Guards>(guardFields), 'When a failing run is stopped.'),
+  budget: withDescription(
     object<Budget>({
-      run: described(spend, 'For one run.'),
-      conversation: described(spend, 'For the whole conversation.'),
+      run: withDescription(spend, 'For one run.'),
+      conversation: withDescription(spend, 'For the whole conversation.'),
     }),
     'The most that a run or a conversation may cost.',
   ),
-  route: described(routeTable, 'Another model for some steps.'),
-  fallback: described(listOf(fallback), 'Fallback models, tried in order when one fails before it has answered.'),
+  route: withDescription(routeTable, 'Another model for some steps.'),
+  fallback: withDescription(listOf(fallback), 'Fallback models, tried in order when one fails before it has answered.'),
 }
 
 /** A tool in code. Its object may have more fields than the loop reads. */
@@ -238,9 +247,9 @@ const toolRule: Rule<Tool> = object<Tool>(
     namespace: object<{ name: string; description?: string }>({ name, description: text }, ['name']),
     run: functionValue,
     repeatable: flag,
-    timeoutMs: whole(1),
+    timeoutMs: integer(1),
     ask: either(flag, functionValue),
-    askTimeoutMs: whole(1),
+    askTimeoutMs: integer(1),
     read: functionValue,
   },
   ['name', 'run'],
@@ -258,9 +267,9 @@ export const toolDefinitionRule: Rule = object(
     input: anything,
     run: functionValue,
     repeatable: flag,
-    timeoutMs: whole(1),
+    timeoutMs: integer(1),
     ask: either(flag, functionValue),
-    askTimeoutMs: whole(1),
+    askTimeoutMs: integer(1),
   },
   ['name', 'run'],
 )
@@ -294,17 +303,17 @@ const { extra: _, cacheKey: __, serverTools: ___, ...httpOptions } = optionField
  */
 export const httpFields = {
   ...sharedFields,
-  model: described(modelRef, '`provider/model`; by default the model of the server.'),
-  agent: described(name, 'An agent of the server: its settings are the defaults.'),
-  tools: described(
+  model: withDescription(modelRef, '`provider/model`; by default the model of the server.'),
+  agent: withDescription(name, 'An agent of the server: its settings are the defaults.'),
+  tools: withDescription(
     listOf(name, { maxItems: 200 }),
     'Names of tools of the server to offer, or of MCP servers for all of theirs; by default those of the agent, and without one the default tools of the server.',
   ),
-  folder: described(
+  folder: withDescription(
     name,
     'The folder of the file and command tools: one that the server was started with, or one inside it; by default the first.',
   ),
-  options: described(
+  options: withDescription(
     object<Omit<Options, 'extra' | 'cacheKey' | 'serverTools'>>(httpOptions),
     'How replies are requested.',
   ),

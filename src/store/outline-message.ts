@@ -12,7 +12,7 @@ export function outlineOf(role: Message['role'], provider: string, model: string
   const key = `${role} ${provider} ${model}`
   let message = cache.get(key)
   if (!message) {
-    message = outlined(role, provider, model)
+    message = createOutline(role, provider, model)
     cache.set(key, message)
     outlines.add(message)
   }
@@ -23,7 +23,7 @@ export function isOutline(message: Message): boolean {
   return outlines.has(message)
 }
 
-function outlined(role: Message['role'], provider: string, model: string): Message {
+function createOutline(role: Message['role'], provider: string, model: string): Message {
   if (role === 'user') return { role, parts: [] }
   // A result without its call would have to be paired.
   if (role !== 'assistant') return { role: 'system', parts: [] }

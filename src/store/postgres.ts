@@ -11,7 +11,7 @@ import { connect, type Database } from './postgres/database.ts'
 import { entryMethods } from './postgres/entries.ts'
 import { exchangeMethods } from './postgres/exchanges.ts'
 import { leaseMethods } from './postgres/leases.ts'
-import { listening } from './postgres/listen.ts'
+import { createListening } from './postgres/listen.ts'
 import { overlayMethods } from './postgres/overlays.ts'
 import { recordMethods } from './postgres/records.ts'
 import { indexWaiting } from './postgres/search-index.ts'
@@ -36,7 +36,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const { address, ...inUrl } = limitsIn(url)
   const { now = Date.now, leaseSkewMs = () => 0, connections = 10, ...limits } = options
   const db = await connect(address, { now, leaseSkewMs, connections, ...inUrl, ...limits })
-  const ears = listening(db)
+  const ears = createListening(db)
   // It uses one connection permanently, which must not be the only one.
   const hearing = connections > 1 && { listen: ears.listen }
   const close = async (): Promise<void> => {

@@ -23,7 +23,7 @@ export async function* readArchives(lines: AsyncIterable<Line>): AsyncGenerator<
   for await (const line of lines) {
     if (line.text.trim() === '') continue
     if (open === undefined) {
-      open = begin(line)
+      open = startReading(line)
       continue
     }
     const value = unseal(line, open.last)
@@ -54,7 +54,7 @@ export function isArchive(firstLine: string): boolean {
   return firstLine.startsWith('{"synapse-archive":')
 }
 
-function begin(line: Line): Reading {
+function startReading(line: Line): Reading {
   if (!isArchive(line.text)) throw badInput(`Line ${line.number} should be the manifest of an archive.`)
   const value = unseal(line, '')
   if (!value) throw badInput(`Line ${line.number} is cut off, and it is the manifest: nothing can be read.`)

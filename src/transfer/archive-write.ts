@@ -36,7 +36,7 @@ export async function* archiveLines(
   if (!about) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
   const outline = await store.outline(owner, conversationId)
 
-  const seal = sealing()
+  const seal = createSeal()
   const line = (value: object): string => seal(redact(JSON.parse(JSON.stringify(value)) as Json))
   const { id, title, labels, createdAt, head, branch } = about
   // Local folders and files are useless elsewhere, and private.
@@ -108,7 +108,7 @@ const toolRunFields = [
 const overlayFields = ['id', 'entryId', 'kind', 'undone', 'at', 'data'] as const satisfies readonly (keyof Overlay)[]
 
 /** Returns each line with its hash. */
-export function sealing(): (value: Json) => string {
+export function createSeal(): (value: Json) => string {
   let last = ''
   return (value) => {
     const text = escapedJson(value)

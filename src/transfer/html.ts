@@ -45,29 +45,34 @@ article.user, pre { background: #22252b } a { color: #8ab4f8 } time { color: #99
 function partHtml(part: Part): string {
   switch (part.type) {
     case 'text':
-      return `<div class="text">${linked(part.text)}</div>`
+      return `<div class="text">${linkedHtml(part.text)}</div>`
     case 'refusal':
-      return `<div class="text failed">${linked(part.text)}</div>`
+      return `<div class="text failed">${linkedHtml(part.text)}</div>`
     case 'reasoning':
-      return part.text === '' ? '' : folded('reasoning', `<div class="text reasoning">${linked(part.text)}</div>`)
+      return part.text === ''
+        ? ''
+        : detailsHtml('reasoning', `<div class="text reasoning">${linkedHtml(part.text)}</div>`)
     case 'media':
       return mediaHtml(part)
     case 'tool-call':
-      return folded(`→ ${part.name}`, `<pre>${escape(part.malformed ?? JSON.stringify(part.input, null, 2))}</pre>`)
+      return detailsHtml(
+        `→ ${part.name}`,
+        `<pre>${escape(part.malformed ?? JSON.stringify(part.input, null, 2))}</pre>`,
+      )
     case 'tool-result':
-      return folded(
+      return detailsHtml(
         `← ${part.name}${part.failed ? ' (failed)' : ''}`,
         part.output
-          .map((output) => (output.type === 'text' ? `<pre>${linked(output.text)}</pre>` : mediaHtml(output)))
+          .map((output) => (output.type === 'text' ? `<pre>${linkedHtml(output.text)}</pre>` : mediaHtml(output)))
           .join('\n'),
       )
     case 'server-tool':
-      return folded(
+      return detailsHtml(
         `⇄ ${part.name}`,
         `<pre>${escape(JSON.stringify({ input: part.input, output: part.output }, null, 2))}</pre>`,
       )
     case 'compaction':
-      return part.text === undefined ? '' : folded('summary', `<div class="text">${linked(part.text)}</div>`)
+      return part.text === undefined ? '' : detailsHtml('summary', `<div class="text">${linkedHtml(part.text)}</div>`)
     case 'opaque':
       return `<p class="reasoning">(${escape(part.kind)})</p>`
     default:
@@ -75,7 +80,7 @@ function partHtml(part: Part): string {
   }
 }
 
-function folded(name: string, inner: string): string {
+function detailsHtml(name: string, inner: string): string {
   return `<details open><summary>${escape(name)}</summary>${inner}</details>`
 }
 
@@ -87,12 +92,12 @@ function mediaHtml({ mediaType, name, data }: MediaPart): string {
   if (data.kind === 'base64' && pictures.has(mediaType) && /^[A-Za-z0-9+/=]*$/.test(data.base64)) {
     return `<img alt="${what}" src="data:${mediaType};base64,${data.base64}">`
   }
-  if (data.kind === 'url') return `<p>[${what}] ${linked(data.url)}</p>`
+  if (data.kind === 'url') return `<p>[${what}] ${linkedHtml(data.url)}</p>`
   return `<p>[${what}]</p>`
 }
 
 /** Escaped text in which URLs are links. The URL is shown unchanged: a link leads where it says. */
-function linked(text: string): string {
+function linkedHtml(text: string): string {
   let html = ''
   let end = 0
   for (const match of text.matchAll(/\b(?:https?:\/\/|mailto:)[^\s<>"'`\p{Cc}\p{Bidi_Control}]{1,2000}/giu)) {

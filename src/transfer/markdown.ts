@@ -39,14 +39,14 @@ function partText(part: Part): string {
     case 'media':
       return mediaText(part)
     case 'tool-call':
-      return `**→ ${oneLine(part.name)}**\n\n${fenced(part.malformed ?? JSON.stringify(part.input, null, 2), 'json')}`
+      return `**→ ${oneLine(part.name)}**\n\n${fencedCode(part.malformed ?? JSON.stringify(part.input, null, 2), 'json')}`
     case 'tool-result':
       return [
         `**← ${oneLine(part.name)}${part.failed ? ' (failed)' : ''}**`,
         ...part.output.map((output) => outputText(output)),
       ].join('\n\n')
     case 'server-tool':
-      return `**⇄ ${oneLine(part.name)}**\n\n${fenced(JSON.stringify({ input: part.input, output: part.output }, null, 2), 'json')}`
+      return `**⇄ ${oneLine(part.name)}**\n\n${fencedCode(JSON.stringify({ input: part.input, output: part.output }, null, 2), 'json')}`
     case 'compaction':
       return part.text === undefined ? '' : `> ${part.text.replaceAll('\n', '\n> ')}`
     case 'opaque':
@@ -57,7 +57,7 @@ function partText(part: Part): string {
 }
 
 function outputText(part: Part): string {
-  return part.type === 'text' ? fenced(part.text, '') : part.type === 'media' ? mediaText(part) : ''
+  return part.type === 'text' ? fencedCode(part.text, '') : part.type === 'media' ? mediaText(part) : ''
 }
 
 function mediaText({ mediaType, name, data }: Extract<Part, { type: 'media' }>): string {
@@ -66,7 +66,7 @@ function mediaText({ mediaType, name, data }: Extract<Part, { type: 'media' }>):
   return `_[${oneLine(what)}]_`
 }
 
-function fenced(text: string, language: string): string {
+function fencedCode(text: string, language: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${text}\n${fence}`

@@ -7,7 +7,7 @@ import fc from '../property.ts'
 import { callLines } from '../../src/cli/approvals.ts'
 import { count, dollars, inShort } from '../../src/cli/format-number.ts'
 import { bodyDiff, pathAt, prefixBreak } from '../../src/cli/inspect/prefix-break.ts'
-import { showing } from '../../src/cli/show.ts'
+import { createView } from '../../src/cli/show.ts'
 import { table } from '../../src/cli/table.ts'
 import { clip, columnsOf, neutral, styleFor } from '../../src/cli/terminal.ts'
 import { wrapText } from '../../src/cli/wrap.ts'
@@ -148,7 +148,7 @@ test('the diff of two bodies contains both of them', () => {
 test('a run that waits for its database reports it on the terminal, and not in its answer', () => {
   const [out, err] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })]
   const streams = { out, err } as unknown as Record<'out' | 'err', NodeJS.WriteStream>
-  const view = showing({ ...streams, style: plainStyle })
+  const view = createView({ ...streams, style: plainStyle })
   const message = 'PostgreSQL at db/x cannot be reached (refused).'
   view.show({ type: 'store-waiting', since: '2026-11-16T12:00:00Z', failure: { kind: 'storage', message } })
   view.show({ type: 'store-back', waitedMs: 2500 })

@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { readArchives, type ReadArchive } from '../../src/transfer/archive-read.ts'
-import { archiveLines, sealing } from '../../src/transfer/archive-write.ts'
+import { archiveLines, createSeal } from '../../src/transfer/archive-write.ts'
 import { linesOfFile } from '../../src/transfer/lines.ts'
 import { withNewIds } from '../../src/transfer/new-ids.ts'
 import { redactor } from '../../src/transfer/redact.ts'
@@ -142,7 +142,7 @@ const hostile: [string, unknown[], RegExp][] = [
 
 for (const [what, values, expected] of hostile) {
   test(`${what} is refused with the line's number`, async (t) => {
-    const seal = sealing()
+    const seal = createSeal()
     const counts = { entries: 0, exchanges: 0, toolRuns: 0, overlays: 0 }
     const lines = [{ ...manifest, counts }, ...values].map((value) => seal(JSON.parse(JSON.stringify(value))))
     await assert.rejects(onlyOne(t, lines.join('\n')), expected)
@@ -151,8 +151,8 @@ for (const [what, values, expected] of hostile) {
 
 test('an unknown version, more entries than a conversation can have, and an endless line are refused', async (t) => {
   const counts = { entries: 100_001, exchanges: 0, toolRuns: 0, overlays: 0 }
-  await assert.rejects(onlyOne(t, sealing()({ ...manifest, counts })), /limited to 100000 entries/)
-  await assert.rejects(onlyOne(t, sealing()({ ...manifest, 'synapse-archive': 2, counts })), /version 2/)
+  await assert.rejects(onlyOne(t, createSeal()({ ...manifest, counts })), /limited to 100000 entries/)
+  await assert.rejects(onlyOne(t, createSeal()({ ...manifest, 'synapse-archive': 2, counts })), /version 2/)
   const file = join(tempFolder(t), 'long.jsonl')
   writeFileSync(file, `{"a":"${'x'.repeat(3_000_000)}`)
   await assert.rejects(async () => {
@@ -165,7 +165,7 @@ test('an unknown version, more entries than a conversation can have, and an endl
 })
 
 test('ten thousand entries are exported and imported, whatever their shape', async (t) => {
-  const seal = sealing()
+  const seal = createSeal()
   const counts = { entries: 10_000, exchanges: 0, toolRuns: 0, overlays: 0 }
   const lines = [seal({ ...manifest, conversation: { ...manifest.conversation, head: 'e9999' }, counts })]
   // A chain of five thousand, then five thousand answers to the same question.

@@ -10,7 +10,7 @@ import { openMemoryStore } from '../../src/store/memory.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Archive } from '../../src/store/archive.ts'
 import { asImported } from '../../src/transfer/as-imported.ts'
-import { sealing } from '../../src/transfer/archive-write.ts'
+import { createSeal } from '../../src/transfer/archive-write.ts'
 import { newHome } from '../cli/command-line.ts'
 import { newFolder } from '../config/folder.ts'
 import { call, reply, result, user } from '../store/messages.ts'
@@ -115,7 +115,7 @@ export const wipe = { name: 'wipe', input: { type: 'object' }, run: () => writeF
 })
 
 function archiveText({ conversation, branches, entries }: Archive): string {
-  const seal = sealing()
+  const seal = createSeal()
   const counts = { entries: entries.length, exchanges: 0, toolRuns: 0, overlays: 0 }
   const lines: object[] = [
     { 'synapse-archive': 1, conversation, branches, counts },

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sealing } from '../../src/transfer/archive-write.ts'
+import { createSeal } from '../../src/transfer/archive-write.ts'
 import { call, reply, user } from '../store/messages.ts'
 
 export interface HostileFolder {
@@ -450,7 +450,7 @@ function imports(to: Collector): HostileFolder[] {
   const { mark } = to
   const module = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(mark)}, '')\nexport const wipe = { name: 'wipe', input: { type: 'object' }, run: () => writeFileSync(${JSON.stringify(mark)}, '') }\n`
   const archive = (settings: object) => {
-    const seal = sealing()
+    const seal = createSeal()
     const lines = [
       {
         'synapse-archive': 1,

@@ -17,7 +17,7 @@ import {
 import { fromPlace } from '../../src/wires/shared/body-bytes.ts'
 import { callRegistry } from '../../src/wires/shared/call-registry.ts'
 import { cleanJson } from '../../src/wires/shared/clean-json.ts'
-import { decoding, takeEvents, failedWith, stopAfterInterruption } from '../../src/wires/shared/decoding.ts'
+import { createDecoding, takeEvents, failedWith, stopAfterInterruption } from '../../src/wires/shared/decoding.ts'
 import { createExpiringMap } from '../../src/wires/shared/expiring-map.ts'
 import { pageOf } from '../../src/wires/shared/item-pages.ts'
 import { mapNames } from '../../src/wires/shared/names.ts'
@@ -299,7 +299,7 @@ describe('a stream of blocks', () => {
       type === 'found' ? { id: String(id), output: output as string } : undefined,
   }
   const begun = (...blocks: JsonObject[]) => {
-    const state = blockStream(decoding({ protocol: 'p', provider: 'p', model: 'm' }, undefined), dialect)
+    const state = blockStream(createDecoding({ protocol: 'p', provider: 'p', model: 'm' }, undefined), dialect)
     for (const [at, block] of blocks.entries()) startBlock(state, at, block)
     takeEvents(state)
     return state

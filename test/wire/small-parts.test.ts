@@ -4,7 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { Part } from '../../src/core/message.ts'
-import { decoding, endReply, growPart, startPart, startReply, takeEvents } from '../../src/wires/shared/decoding.ts'
+import {
+  createDecoding,
+  endReply,
+  growPart,
+  startPart,
+  startReply,
+  takeEvents,
+} from '../../src/wires/shared/decoding.ts'
 import { mediaFromUrl, acceptsMedia } from '../../src/wires/shared/media.ts'
 import { googleModels, openaiModels } from '../../src/wires/shared/model-forms.ts'
 import { openaiErrorBody } from '../../src/wires/shared/openai-rules.ts'
@@ -48,7 +55,7 @@ test('a text is split into pieces of at most a size, and never inside a pair of 
 
 test('a reply is announced once, a single delta is one event, and only what is known ends it', () => {
   const origin = { protocol: 'p', provider: 'p', model: 'm' }
-  const state = decoding(origin, undefined)
+  const state = createDecoding(origin, undefined)
   startReply(state)
   startReply(state)
   assert.deepEqual(takeEvents(state), [{ type: 'reply-start', origin }])

@@ -12,7 +12,7 @@ import { type Input, openInput, openLineHistory } from '../input.ts'
 import { print } from '../print.ts'
 import { completeSlash, runSlash, slashHelp } from '../slash.ts'
 import type { SlashContext } from '../slash/context.ts'
-import { showing } from '../show.ts'
+import { createView } from '../show.ts'
 import { unfinishedRun } from '../unfinished-run.ts'
 import { type ChatSession, openChatSession } from '../chat-session.ts'
 import { sessionFlags } from '../session-flags.ts'
@@ -173,7 +173,7 @@ async function askApprovals(chat: Chat): Promise<void> {
 async function show(chat: Chat, run: Run): Promise<void> {
   const { stdout } = process
   const { context, plain } = chat
-  const view = showing({ out: stdout, err: stdout, style: context.style, reasoning: true, plain })
+  const view = createView({ out: stdout, err: stdout, style: context.style, reasoning: true, plain })
   const requests: string[] = []
   for await (const event of run) {
     if (event.type === 'request') requests.push(event.exchangeId)

@@ -25,7 +25,7 @@ import {
   isInteractive,
   printNotice,
   trustLines,
-  unconfirmed,
+  unconfirmedVariables,
   variableFor,
 } from '../trusted.ts'
 
@@ -59,7 +59,7 @@ otherwise running the command is the confirmation.
     const request = await folderTrustRequest(folder, values)
     const changes = changesSinceTrust(request.folder, request.files)
     const allowed = new Set(values.allow)
-    const open = unconfirmed(request.folder, request.effects).filter(({ name }) => !allowed.has(name))
+    const open = unconfirmedVariables(request.folder, request.effects).filter(({ name }) => !allowed.has(name))
     if (changes?.length === 0 && open.length === 0) {
       print(`${neutral(request.folder)} is already trusted.\n`)
       return exitCode.ok

@@ -12,7 +12,7 @@ export const contextCommands: SlashCommands = {
     about: 'summarise the next request: tokens, price, cache, and what is left out',
     async run(_, { session, say, style, width }) {
       const { contextLines } = await import('../inspect/render.ts')
-      say(contextLines(await looking(session), width(), style).join('\n'))
+      say(contextLines(await nextRequest(session), width(), style).join('\n'))
     },
   },
   inspect: {
@@ -20,7 +20,7 @@ export const contextCommands: SlashCommands = {
     about: 'show the next request, message by message, or its body',
     async run(rest, { session, say, style, width }) {
       if (rest !== '' && rest !== 'body') throw badInput('Use /inspect or /inspect body.')
-      const looked = await looking(session)
+      const looked = await nextRequest(session)
       if (rest === 'body') return say(escapedJson(looked.body, 2))
       const { inspectLines } = await import('../inspect/render.ts')
       say(inspectLines(looked, width(), style).join('\n'))
@@ -62,7 +62,7 @@ export const contextCommands: SlashCommands = {
   },
 }
 
-async function looking({ local, conversation, settings, endpoint }: ChatSession) {
+async function nextRequest({ local, conversation, settings, endpoint }: ChatSession) {
   const { preview } = await import('../inspect/preview.ts')
   const history = await conversation.history()
   return preview({

@@ -42,14 +42,14 @@ export const logCommands: SlashCommands = {
       const pieces: string[] = []
       for await (const piece of exportLines(session.local, await session.conversation.info(), format))
         pieces.push(piece)
-      keep(file, pieces.join(''))
+      saveFile(file, pieces.join(''))
       say(`Exported to ${neutral(file)} as ${format}.`)
     },
     complete: async () => (await import('../export-lines.ts')).exportFormats,
   },
 }
 
-function keep(file: string, text: string): void {
+function saveFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {

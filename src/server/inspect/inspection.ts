@@ -15,7 +15,7 @@ import { clientRequestOf } from '../doors/client-request.ts'
 import {
   endpointOf,
   historyAt,
-  prepared,
+  prepareRequest,
   type KnownProviders,
   type NextPlace,
   type PrepareTarget,
@@ -42,7 +42,7 @@ interface SentRequest {
   client?: boolean
 }
 
-export async function inspected(store: Store, task: InspectTask): Promise<Inspection> {
+export async function inspectRequests(store: Store, task: InspectTask): Promise<Inspection> {
   const { place, requests, lines, body } = task
   const key = JSON.stringify([place, requests])
   // The next page is one of the same requests.
@@ -111,7 +111,7 @@ async function nextRequest(
   overlays: readonly Overlay[],
 ): Promise<Whole | { view: RequestView }> {
   const entries = await historyAt(store, place)
-  const view = await prepared(known, place.conversationId, { history: entries, overlays }, target)
+  const view = await prepareRequest(known, place.conversationId, { history: entries, overlays }, target)
   const { body, notes = [], origins, messages = [], issues = [], price, estimate, ...rest } = view
   if (!body) return { view: rest }
   const before = await exchangeBefore(store, place, view)

@@ -111,7 +111,7 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
   if (basedOn === null || !last) throw badInput('messages must contain a user message.')
   const isContinued = last.role === 'assistant'
   const messageId = isContinued ? last.id : undefined
-  const move = isContinued ? await approving(server, conversation, basedOn, last) : moving()
+  const move = isContinued ? await readApprovals(server, conversation, basedOn, last) : moving()
   const first = body.messages.find(({ role }) => role === 'user')
   const title = conversation.title === undefined && first ? titleOf(userMessageOf(first)) : ''
   const { keyId, budget } = principal
@@ -219,7 +219,7 @@ function userMessageOf(message: UiMessage): UserMessage {
 }
 
 /** A person's answers to waiting calls, which the client writes into the message with the calls. */
-async function approving(
+async function readApprovals(
   { store }: ServerContext,
   { id: conversationId, owner }: Conversation,
   head: string,

@@ -23,14 +23,14 @@ export const importRoutes: readonly Route[] = [
       description: 'The conversations, with notes about what could not be imported.',
       schema: importedView,
     },
-    handle: (call) => imported(call, { bytes: call.bytes }, call.bytes.length >= muchToImport),
+    handle: (call) => answerImport(call, { bytes: call.bytes }, call.bytes.length >= muchToImport),
   }),
 ]
 
 /** Bytes that are imported in about the time of a network round trip. */
 const muchToImport = 100_000
 
-export async function imported(
+export async function answerImport(
   { server, owner, principal }: Call<unknown, unknown>,
   from: Pick<ImportTask, 'bytes' | 'session'>,
   isLong: boolean,

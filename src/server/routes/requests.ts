@@ -46,7 +46,7 @@ export const requestRoutes: readonly Route[] = [
     summary: 'The next request, for each of several models',
     body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
-    handle: async (call) => prepared(call, await call.conversation()),
+    handle: async (call) => answerPrepare(call, await call.conversation()),
   }),
   route({
     operationId: 'prepareFirstRequest',
@@ -56,7 +56,7 @@ export const requestRoutes: readonly Route[] = [
     summary: 'The first request of a new conversation, for each of several models',
     body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
-    handle: (call) => prepared(call, newConversation),
+    handle: (call) => answerPrepare(call, newConversation),
   }),
   route({
     operationId: 'inspectRequests',
@@ -267,7 +267,7 @@ function nextPlace(owner: string, conversation: ConversationToAsk, request: Next
   }
 }
 
-async function prepared(
+async function answerPrepare(
   { server, owner, body }: Call<unknown, PrepareRequest>,
   conversation: ConversationToAsk,
 ): Promise<Response> {

@@ -9,7 +9,7 @@ import { missing, route, type Route } from '../route.ts'
 import { importSession } from '../schema.ts'
 import { importedView } from '../views.ts'
 import { sessionsView, type SessionsView } from '../server-views.ts'
-import { imported } from './import.ts'
+import { answerImport } from './import.ts'
 
 /** More than a person reads; the command line lists all. */
 const mostSessions = 300
@@ -55,7 +55,7 @@ export const sessionRoutes: readonly Route[] = [
       const { agent, id } = call.body
       const session = listSessions(localOf(call.server).environment, { agent }).find((candidate) => candidate.id === id)
       if (!session) throw missing('session', id)
-      return imported(call, { session }, true)
+      return answerImport(call, { session }, true)
     },
   }),
 ]

@@ -24,12 +24,12 @@ export const watchRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       await viewOf(server, owner, param('id'))
       checkCapacity(server)
-      return new Response(watching(lastingContext(server), owner, param('id')), { headers: streamHeaders })
+      return new Response(watchStream(lastingContext(server), owner, param('id')), { headers: streamHeaders })
     },
   }),
 ]
 
-function watching(server: ServerContext, owner: string, id: string): ReadableStream<Uint8Array> {
+function watchStream(server: ServerContext, owner: string, id: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let last: string | undefined
   let sentAt = 0

@@ -30,7 +30,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
       if (recent) return recent
       if (outages?.current()) return { frames: [], next: from, ended: false }
       elsewhere.seen()
-      const { events, next, ended } = (await stored(from)) ?? { events: [], next: from, ended: true }
+      const { events, next, ended } = (await readStored(from)) ?? { events: [], next: from, ended: true }
       return { frames: events.map((event, i) => frame(from + i + 1, event)), next, ended }
     },
     async wait(from, ms, signal) {
@@ -62,7 +62,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
   }
 
   /** Undefined: it was deleted, with its conversation or long after its end. */
-  async function stored(from: number) {
+  async function readStored(from: number) {
     const page = await store.stream(owner, runId, from)
     if (page) return page
     if (await isUnderWay()) return { events: [], next: from, ended: false }

@@ -54,7 +54,7 @@ export function eventStream(source: EventSource, after: number, watched: Watched
         if (!isOpen) watched.onOpen()
         isOpen = true
         try {
-          const text = await more()
+          const text = await nextText()
           if (closed.signal.aborted) return
           if (text !== undefined) return controller.enqueue(encoder.encode(text))
           close()
@@ -73,7 +73,7 @@ export function eventStream(source: EventSource, after: number, watched: Watched
   )
 
   /** Some events as they are sent, or a keep-alive; undefined: that was all. */
-  async function more(): Promise<string | undefined> {
+  async function nextText(): Promise<string | undefined> {
     const since = performance.now()
     while (unsent.length === 0) {
       if (ended || closed.signal.aborted) return undefined

@@ -181,13 +181,13 @@ async function writeRun(runs: Runs, request: NewRun, id: string, through: Store)
   const [stream] = await Promise.all([
     // So that a client that asks for its events finds them.
     unlessAway(runs.events.open(owner, conversationId, id, through)),
-    title === undefined ? undefined : named(runs, request, title, through),
+    title === undefined ? undefined : setTitle(runs, request, title, through),
   ])
   return { run, version: 1, ...(stream && { stream }) }
 }
 
 /** The message and its run are saved, so a database that fails now only delays the title. */
-async function named(runs: Runs, { owner, conversationId }: NewRun, title: string, through: Store): Promise<void> {
+async function setTitle(runs: Runs, { owner, conversationId }: NewRun, title: string, through: Store): Promise<void> {
   const updated = through.updateConversation(owner, conversationId, { title }).then(() => true)
   if (await unlessAway(updated)) return
   const later = runs.store.updateConversation(owner, conversationId, { title })

@@ -54,7 +54,7 @@ async function findWritten(queries: Queries, append: Appending): Promise<Entry |
 /** Inside a transaction that has locked the conversation by `writable`. */
 export async function appendEntry(db: Database, queries: Transaction, append: Appending): Promise<Entry> {
   const row = await insert(db, append, (values) => queries.get<Inserted>(statement, values))
-  if (!row) throw await reason(db, queries, append)
+  if (!row) throw await refusalReason(db, queries, append)
   queries.onceCommitted(() => db.indexing.appended(row.n, append.entry.json.length))
   return toEntry(append, row)
 }
@@ -130,7 +130,7 @@ async function insert<T>(db: Database, append: Appending, send: (values: unknown
 }
 
 /** Why the statement returned no row. */
-async function reason(
+async function refusalReason(
   db: Database,
   queries: Queries,
   { owner, conversationId, entry, write }: Appending,

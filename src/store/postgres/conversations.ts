@@ -139,7 +139,7 @@ export async function writable(
   write: Write | undefined,
 ): Promise<WritableRow> {
   // In two steps: the second one sees what was written while the first one waited for the lock.
-  const row = await locked(db, queries, owner, id, write)
+  const row = await lockConversation(db, queries, owner, id, write)
   if (row.head === null) return { ...row, head_id: null }
   const head = await queries.get<{ id: string }>('SELECT id FROM synapse.entries WHERE n = $1 AND conversation = $2', [
     row.head,
@@ -154,7 +154,7 @@ type LockedRow = FenceRow & { n: number; head: number | null }
 const lockedColumns = `SELECT c.n, c.head, ${fenceColumns} FROM synapse.conversations c`
 
 /** The same without its head. What is asked for after it, in the same transaction, sees what was written before the lock. */
-export async function locked(
+export async function lockConversation(
   db: Database,
   queries: Queries,
   owner: string,
@@ -166,11 +166,11 @@ export async function locked(
     owner,
   ])
   if (!row) throw notFound('conversation', id)
-  return checked(db, queries, row, write)
+  return checkLocked(db, queries, row, write)
 }
 
 /** The conversation of an exchange; nothing where there is no such exchange. */
-export async function lockedByExchange(
+export async function lockByExchange(
   db: Database,
   queries: Queries,
   owner: string,
@@ -182,10 +182,15 @@ export async function lockedByExchange(
      FOR NO KEY UPDATE`,
     [exchangeId, owner],
   )
-  return row && checked(db, queries, row, write)
+  return row && checkLocked(db, queries, row, write)
 }
 
-async function checked(db: Database, queries: Queries, row: LockedRow, write: Write | undefined): Promise<LockedRow> {
+async function checkLocked(
+  db: Database,
+  queries: Queries,
+  row: LockedRow,
+  write: Write | undefined,
+): Promise<LockedRow> {
   const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
   if (takes) await queries.all('UPDATE synapse.conversations SET lease_holder = NULL WHERE n = $1', [row.n])
   return row

@@ -94,7 +94,7 @@ export class Database implements Queries {
   }
 
   async all<R extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<R[]> {
-    return (await this.#read<R>(prepared(sql, values))).rows
+    return (await this.#read<R>(preparedQuery(sql, values))).rows
   }
 
   async get<R extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<R | undefined> {
@@ -103,7 +103,7 @@ export class Database implements Queries {
 
   /** Rows as lists of their columns: for many rows, where the names would cost more than the values. */
   async lists<R extends unknown[]>(sql: string, values: unknown[] = []): Promise<R[]> {
-    const query = { ...prepared(sql, values), rowMode: 'array' }
+    const query = { ...preparedQuery(sql, values), rowMode: 'array' }
     return (await this.#read<QueryResultRow>(query)).rows as unknown as R[]
   }
 
@@ -118,7 +118,7 @@ export class Database implements Queries {
     try {
       const { rows } = await this.#use((client) => {
         isSent = true
-        return this.#send(client, prepared(sql, values))
+        return this.#send(client, preparedQuery(sql, values))
       })
       return { row: rows[0], lost: false }
     } catch (error) {
@@ -354,7 +354,7 @@ export class Database implements Queries {
       try {
         // What only reads need not wait until the transaction has begun: what changes something must be inside of it.
         if (!isBegun && !/^\s*SELECT\b/i.test(sql)) await begun
-        const [{ rows }] = await Promise.all([this.#send<R>(client, prepared(sql, values)), begun])
+        const [{ rows }] = await Promise.all([this.#send<R>(client, preparedQuery(sql, values)), begun])
         isBegun = true
         return rows
       } catch (error) {
@@ -441,7 +441,7 @@ async function versionOf(queries: Queries): Promise<number> {
 
 const names = new Map<string, string>()
 
-function prepared(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
+function preparedQuery(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
   let name = names.get(text)
   if (name === undefined) {
     name = hash('sha256', text).slice(0, 32)

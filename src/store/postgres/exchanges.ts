@@ -12,7 +12,7 @@ import { postgresSelects as selects } from '../sql/selects.ts'
 import { cutClientBody, endValues, exchangeValues, tokenFields, tokenNumbers } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlobs, storeBody } from './blobs.ts'
-import { entryIn, locked, lockedByExchange, writable } from './conversations.ts'
+import { entryIn, lockConversation, lockByExchange, writable } from './conversations.ts'
 import type { Database, Queries, Transaction } from './database.ts'
 import { isUniqueViolation } from './errors.ts'
 import { appendWhole } from './entries.ts'
@@ -32,7 +32,7 @@ function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 're
       return db.transaction(async (queries) => {
         const isFirst = attempts++ === 0
         const [{ n: conversation }, entry, store] = await Promise.all([
-          locked(db, queries, owner, conversationId, write),
+          lockConversation(db, queries, owner, conversationId, write),
           entryIn(queries, conversationId, basedOn),
           isFirst ? storeBody(queries, blob) : undefined,
         ])
@@ -175,7 +175,7 @@ async function openOne(
   write: Write | undefined,
 ): Promise<ExchangeRow> {
   const [conversation, exchange] = await Promise.all([
-    lockedByExchange(db, queries, owner, exchangeId, write),
+    lockByExchange(db, queries, owner, exchangeId, write),
     find(queries, owner, exchangeId),
   ])
   if (!conversation || !exchange) throw notFound('exchange', exchangeId)

@@ -12,7 +12,7 @@ export interface Listening {
   close(): void
 }
 
-export function listening(db: Database): Listening {
+export function createListening(db: Database): Listening {
   const listeners = new Map<string, Set<StreamListener>>()
   let connection: Promise<() => void> | undefined
 

@@ -6,7 +6,7 @@ import { toOverlay, type OverlayRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import { idTaken, notFound } from '../store-errors.ts'
 import type { Overlays } from '../store.ts'
-import { entryIn, insertUnique, locked, writable } from './conversations.ts'
+import { entryIn, insertUnique, lockConversation, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 
 export function overlayMethods(db: Database): Overlays {
@@ -17,7 +17,7 @@ export function overlayMethods(db: Database): Overlays {
       const data = jsonText(overlay.data, 'The overlay')
       return db.transaction(async (queries) => {
         const [conversation, n] = await Promise.all([
-          locked(db, queries, owner, conversationId, write),
+          lockConversation(db, queries, owner, conversationId, write),
           entryIn(queries, conversationId, overlay.entryId),
         ])
         await insertUnique(

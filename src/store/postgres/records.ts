@@ -157,14 +157,14 @@ async function appendAll(
   const streams = new Map(rows.map((row) => [row.id, row]))
   const failures: (Failure | undefined)[] = []
   for (const write of writes) failures.push(await appendOne(db, queries, write, streams.get(write.streamId)))
-  await tell(queries, [...streams.keys()])
+  await notifyStreams(queries, [...streams.keys()])
   return failures
 }
 
 /** A payload has less than 8,000 bytes, and an id at most 100. */
 const idsAtOnce = 75
 
-async function tell(queries: Queries, ids: readonly string[]): Promise<void> {
+async function notifyStreams(queries: Queries, ids: readonly string[]): Promise<void> {
   for (let i = 0; i < ids.length; i += idsAtOnce) {
     await queries.all('SELECT pg_notify($1, $2)', [channel, ids.slice(i, i + idsAtOnce).join(' ')])
   }

@@ -63,7 +63,7 @@ async function waitingRows(db: Database, wanted: Wanted): Promise<HitRow[]> {
 
 async function indexedHits(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
   const rows = await db.plan<HitRow>(`WITH hits AS (${walk}) ${fetch}`, valuesOf(wanted, words))
-  return rows.length === wanted.most ? rows : gathered(db, wanted, words)
+  return rows.length === wanted.most ? rows : gatherHits(db, wanted, words)
 }
 
 const walk = `
@@ -72,7 +72,7 @@ const walk = `
   ) w WHERE w.words @@ $5::tsquery`
 
 /** With a phrase in steps from the newest on, because searching all at once could take seconds. */
-async function gathered(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
+async function gatherHits(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
   const newest = await db.get<{ n: number | null }>(
     'SELECT max(n) AS n FROM synapse.search WHERE owner = $1 AND n < $2',
     [wanted.owner, wanted.below],

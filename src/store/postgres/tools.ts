@@ -5,7 +5,7 @@ import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
 import { postgresSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
 import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
-import { entryIn, locked } from './conversations.ts'
+import { entryIn, lockConversation } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { appendWhole } from './entries.ts'
 
@@ -14,7 +14,7 @@ export function toolMethods(db: Database): ToolRuns {
     startTool: (owner, conversationId, run, write) =>
       db.transaction(async (queries) => {
         const [conversation, entry, before] = await Promise.all([
-          locked(db, queries, owner, conversationId, write),
+          lockConversation(db, queries, owner, conversationId, write),
           entryIn(queries, conversationId, run.entryId),
           find(queries, conversationId, run.callId),
         ])
@@ -38,7 +38,7 @@ export function toolMethods(db: Database): ToolRuns {
       const result = prepareEntry(end.result, db.options.now())
       return db.transaction(async (queries) => {
         const [, run] = await Promise.all([
-          locked(db, queries, owner, conversationId, write),
+          lockConversation(db, queries, owner, conversationId, write),
           find(queries, conversationId, callId),
         ])
         if (!run || run.outcome) throw toolNotRunning(callId, run && toToolRun(run))

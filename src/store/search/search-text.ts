@@ -71,14 +71,14 @@ function flatten(json: Json | undefined): string {
     if (typeof value !== 'object') {
       lines.push(name === '' ? String(value) : `${name}: ${value}`)
     } else {
-      const inner = Array.isArray(value) ? value.map((item) => ({ name, value: item })) : named(value)
+      const inner = Array.isArray(value) ? value.map((item) => ({ name, value: item })) : namedValues(value)
       for (let i = inner.length - 1; i >= 0; i--) open.push(inner[i] ?? { name, value: null })
     }
   }
   return lines.join('\n')
 }
 
-function named(object: { [key: string]: Json | undefined }): { name: string; value: Json | undefined }[] {
+function namedValues(object: { [key: string]: Json | undefined }): { name: string; value: Json | undefined }[] {
   return Object.entries(object).map(([name, value]) => ({ name, value }))
 }
 

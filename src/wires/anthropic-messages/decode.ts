@@ -17,7 +17,7 @@ import {
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   endReply,
   growPart,
   startReply,
@@ -47,7 +47,7 @@ interface State extends BlockStream<Block> {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...blockStream(decoding(origin, options), dialect),
+    ...blockStream(createDecoding(origin, options), dialect),
     given: origin,
     seen: new Set(),
     stopped: false,

@@ -40,7 +40,7 @@ export function encodeOptions(declared: Declared, loop: Loop, encoding: Encoding
     fields: {
       ...(choice && { tool_choice: choice }),
       ...(Object.keys(output).length > 0 && { output_config: output }),
-      ...sampling(thinking, encoding),
+      ...samplingFields(thinking, encoding),
       ...(stop.length > 0 && { stop_sequences: stop }),
       ...(options.stream !== undefined && { stream: options.stream }),
     },
@@ -82,7 +82,7 @@ function toolChoice(declared: Declared, encoding: Encoding): JsonObject | undefi
   return requested === 'auto' || 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined
 }
 
-function sampling(thinking: Thinking, encoding: Encoding): JsonObject {
+function samplingFields(thinking: Thinking, encoding: Encoding): JsonObject {
   const { options, capabilities } = encoding.target
   const { temperature, topP } = options
   const drop = (what: string, why: string): void => {

@@ -16,7 +16,7 @@ import {
 } from '../shared/block-stream.ts'
 import {
   decoderOf,
-  decoding,
+  createDecoding,
   endReply,
   growPart,
   startReply,
@@ -39,7 +39,7 @@ interface State extends BlockStream<JsonObject> {
 }
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...blockStream(decoding(origin, options), dialect), finish: undefined, usage: undefined }
+  const state: State = { ...blockStream(createDecoding(origin, options), dialect), finish: undefined, usage: undefined }
   return decoderOf({
     push(chunk) {
       if (!isObject(chunk) || isDone(state)) return []

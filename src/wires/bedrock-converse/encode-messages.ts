@@ -65,7 +65,7 @@ function mediaBlock(mediaType: string, base64: string): JsonObject | undefined {
 export function encodeResults(message: ToolMessage, at: string, encoding: Encoding): JsonObject[] {
   const encoded = message.parts.map((part) => ({ part, ...resultPieces(part, at, encoding) }))
   const results = encoded.map(({ part, inside: content }) =>
-    takesTools(encoding) ? result(part, content, encoding) : flat(part, content, at, encoding),
+    takesTools(encoding) ? result(part, content, encoding) : flatResultBlock(part, content, at, encoding),
   )
   return [...results, ...encoded.flatMap(({ after }) => after)]
 }
@@ -88,7 +88,7 @@ function failedInWords([first = textBlock(''), ...rest]: JsonObject[]): JsonObje
   return [first.text.startsWith('Error: ') ? first : textBlock(`Error: ${first.text}`), ...rest]
 }
 
-function flat(part: ToolResultPart, content: JsonObject[], at: string, { notes }: Encoding): JsonObject {
+function flatResultBlock(part: ToolResultPart, content: JsonObject[], at: string, { notes }: Encoding): JsonObject {
   notes.push({
     kind: 'changed',
     what: `result of ${part.name} to labelled text`,
@@ -104,7 +104,7 @@ export function encodeReply(reply: Reply, at: string, encoding: Encoding): JsonO
     return cleanJson(replay(reply, at, encoding), at, encoding.notes)
   }
   noteReasoning(reply, at, encoding)
-  return withSources(reply, at, encoding.notes).parts.flatMap((part) => built(part, at, encoding))
+  return withSources(reply, at, encoding.notes).parts.flatMap((part) => buildPart(part, at, encoding))
 }
 
 function takesTools({ target }: Encoding): boolean {
@@ -146,7 +146,7 @@ function replayUse(use: JsonObject, call: ToolCallPart, at: string, encoding: En
   return { ...use, toolUseId, name, input }
 }
 
-function built(part: Part, at: string, encoding: Encoding): JsonObject[] {
+function buildPart(part: Part, at: string, encoding: Encoding): JsonObject[] {
   switch (part.type) {
     case 'reasoning':
       return encoding.keepThoughts && part.text !== ''

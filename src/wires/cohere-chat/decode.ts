@@ -8,7 +8,7 @@ import type { Usage } from '../../core/usage.ts'
 import { callFragments, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
 import {
   decoderOf,
-  decoding,
+  createDecoding,
   type Decoding,
   endPart,
   endReply,
@@ -33,7 +33,7 @@ interface State extends Assembly {
 }
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...newAssembly(decoding(origin, options)), ended: false, last: undefined }
+  const state: State = { ...newAssembly(createDecoding(origin, options)), ended: false, last: undefined }
   return decoderOf({
     push(event) {
       if (!state.ended && !state.last && isObject(event)) push(state, event)

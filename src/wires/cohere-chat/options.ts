@@ -11,7 +11,7 @@ import { mostStopSequences } from './types.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
   const { options } = encoding.target
-  const drop = dropper(encoding.notes)
+  const drop = noteDropsIn(encoding.notes)
   if (options.store) drop('store', 'the wire stores no replies')
   const fields = toolFields(tools, encoding, drop)
   const { stop = [] } = options
@@ -21,9 +21,9 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
   return {
     ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
-    ...sampling(encoding, drop),
+    ...samplingFields(encoding, drop),
     ...(stop.length > 0 && { stop_sequences: stop.slice(0, mostStopSequences) }),
-    ...thinking(encoding, drop),
+    ...thinkingField(encoding, drop),
     ...answerFormat(fields.tools !== undefined, encoding),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
@@ -31,11 +31,11 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
 
 type Drop = (what: string, why: string, rule?: string) => void
 
-function dropper(notes: Note[]): Drop {
+function noteDropsIn(notes: Note[]): Drop {
   return (what, why, rule) => notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
 }
 
-function sampling({ target, notes }: Encoding, drop: Drop): JsonObject {
+function samplingFields({ target, notes }: Encoding, drop: Drop): JsonObject {
   const { temperature, topP } = target.options
   if (!target.capabilities.sampling) {
     if (temperature !== undefined || topP !== undefined) drop('temperature and p', 'the model does not support them')
@@ -58,7 +58,7 @@ function sampling({ target, notes }: Encoding, drop: Drop): JsonObject {
 /** The thinking budget. The highest effort has no limit of ours. */
 const budgets: Partial<Record<Effort, number>> = { minimal: 1024, low: 2048, medium: 8192 }
 
-function thinking({ target }: Encoding, drop: Drop): JsonObject {
+function thinkingField({ target }: Encoding, drop: Drop): JsonObject {
   const { effort } = target.options
   if (effort === undefined) return {}
   if (!target.capabilities.efforts.includes(effort)) {

@@ -8,7 +8,7 @@ import type { Usage } from '../../core/usage.ts'
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   endReply,
   startReply,
   takeEvents,
@@ -32,7 +32,7 @@ interface State extends Content {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...emptyContent(decoding(origin, options)),
+    ...emptyContent(createDecoding(origin, options)),
     about: new Map(),
     finish: undefined,
     usage: undefined,

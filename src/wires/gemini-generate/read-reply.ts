@@ -66,7 +66,7 @@ export function readPart(state: Content, part: Json, head: boolean): boolean {
   }
   endText(state, [])
   endCall(state)
-  const from = keep(state, part)
+  const from = pushNative(state, part)
   const { executableCode, codeExecutionResult, toolCall, toolResponse } = part
   if (isObject(executableCode)) startServerTool(state, 'code_execution', executableCode, from)
   else if (isObject(codeExecutionResult)) endServerTool(state, 'code_execution', codeExecutionResult, from)
@@ -83,7 +83,7 @@ function readText(state: Content, part: JsonObject, text: string, head: boolean)
   const continues = head && state.call === undefined && state.text?.type === type
   if (!continues && text !== '') endText(state, [])
   endCall(state)
-  const from = isPlain ? keepBareText(state, type, text, continues) : keep(state, part)
+  const from = isPlain ? keepBareText(state, type, text, continues) : pushNative(state, part)
   if (text === '') return true
   state.text ??= { index: startPart(state, { type, text: '' }), type, from, pieces: [] }
   state.text.pieces.push(text)
@@ -98,7 +98,7 @@ function keepBareText(state: Content, type: OpenText['type'], text: string, cont
     run.pieces.push(text)
     return run.at
   }
-  const position = keep(state, null)
+  const position = pushNative(state, null)
   state.run = { at: position, thought: type === 'reasoning', pieces: [text] }
   return position
 }
@@ -129,7 +129,7 @@ function readWholeCall(state: Content, part: JsonObject, { id, name, args }: Jso
     ...newCallPart(state, id, name),
     input: objectIn(args),
     ...(wrong && { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
-    from: keep(state, part),
+    from: pushNative(state, part),
   })
 }
 
@@ -151,7 +151,7 @@ function endCall(state: Content, isWhole = false): void {
   endPart(state, index, {
     ...part,
     ...(isWhole
-      ? { input, from: keep(state, { ...frame, functionCall }) }
+      ? { input, from: pushNative(state, { ...frame, functionCall }) }
       : { input: {}, malformed: JSON.stringify(input) }),
   })
 }
@@ -207,7 +207,7 @@ function endRun(state: Content): void {
   state.run = undefined
 }
 
-function keep(state: Content, part: Json): number {
+function pushNative(state: Content, part: Json): number {
   endRun(state)
   return state.native.push(part) - 1
 }

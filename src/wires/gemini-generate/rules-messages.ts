@@ -114,7 +114,7 @@ export interface Check {
   refuse(rule: string, message: string): void
 }
 
-export function checking(profile: Profile, issues: Issue[]): Check {
+export function createCheck(profile: Profile, issues: Issue[]): Check {
   return {
     profile,
     vertex: profile.provider?.includes('vertex') ?? false,

@@ -8,12 +8,12 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../google/models.ts'
 import { referenceFault } from '../tool-schema/rules.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { type Check, checking, checkTurns, unknownName } from './rules-messages.ts'
+import { type Check, createCheck, checkTurns, unknownName } from './rules-messages.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const issues: Issue[] = []
-  const check = checking(profile, issues)
+  const check = createCheck(profile, issues)
   if (!isObject(body)) {
     check.refuse('shape', 'Invalid JSON payload received. Expected an object.')
     return issues

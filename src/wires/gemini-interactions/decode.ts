@@ -8,7 +8,7 @@ import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import {
   decoderOf,
-  decoding,
+  createDecoding,
   endReply,
   startReply,
   takeEvents,
@@ -31,7 +31,7 @@ interface State extends Steps {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...noSteps(decoding(origin, options)),
+    ...noSteps(createDecoding(origin, options)),
     status: undefined,
     done: false,
     usage: undefined,

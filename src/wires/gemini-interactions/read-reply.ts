@@ -244,24 +244,24 @@ function outputReader(state: Decoding): OutputReader {
     item(item) {
       if (item.type !== 'text' || typeof item.text !== 'string') {
         endText()
-        other(item)
+        addOther(item)
         return
       }
       endText()
       const { annotations, ...frame } = item
       startText(frame, listOf(annotations))
-      if (item.text !== '') more(item.text)
+      if (item.text !== '') growText(item.text)
     },
     delta(delta) {
       if (delta.type === 'text' && typeof delta.text === 'string') {
         if (!text) startText({ type: 'text' }, [])
-        more(delta.text)
+        growText(delta.text)
       } else if (typeof delta.type === 'string' && delta.type.startsWith('text_annotation')) {
         if (!text) startText({ type: 'text' }, [])
         text?.annotations.push(...listOf(delta.annotations))
       } else {
         endText()
-        other(delta)
+        addOther(delta)
       }
     },
     end(from) {
@@ -281,7 +281,7 @@ function outputReader(state: Decoding): OutputReader {
     text = { index, frame, pieces: [], annotations: [...annotations] }
   }
 
-  function more(words: string): void {
+  function growText(words: string): void {
     if (!text) return
     text.pieces.push(words)
     growPart(state, text.index, words)
@@ -297,7 +297,7 @@ function outputReader(state: Decoding): OutputReader {
     parts.push({ index, part: { type: 'text', text: fullText, ...(cited && { citations: annotations }) } })
   }
 
-  function other(item: Content): void {
+  function addOther(item: Content): void {
     const part = readMedia(item)
     content.push(item)
     parts.push({ index: startPart(state, part), part })

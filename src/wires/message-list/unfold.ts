@@ -22,7 +22,7 @@ export function unfold(context: Context, quirks: Quirks, notes: Note[]): Context
     const turns = message.role === 'assistant' ? turnsOf(message, quirks, placeOf(context, index), notes) : [message]
     for (const turn of turns) {
       add(turn, index)
-      if (turns.length > 1) for (const { result, at } of answersTo(turn, results)) add(alone(result), at)
+      if (turns.length > 1) for (const { result, at } of answersTo(turn, results)) add(resultMessage(result), at)
     }
     const count = turns.length > 1 ? (results.at(-1)?.at ?? index) - index : 0
     for (let i = 0; i <= count; i++) ends.push(messages.length - 1)
@@ -89,7 +89,7 @@ const splitMessage = new WeakMap<Reply, { isApart: boolean; isSerial: boolean; t
 
 const singles = new WeakMap<ToolResultPart, ToolMessage>()
 
-function alone(result: ToolResultPart): ToolMessage {
+function resultMessage(result: ToolResultPart): ToolMessage {
   let message = singles.get(result)
   if (!message) singles.set(result, (message = { role: 'tool', parts: [result] }))
   return message

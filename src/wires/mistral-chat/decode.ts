@@ -10,7 +10,7 @@ import { callFragments, type CallFragments, type GatheredCall } from '../shared/
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   type Decoding,
   endPart,
   endReply,
@@ -36,7 +36,7 @@ interface State extends Assembly {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...newAssembly(decoding(origin, options)),
+    ...newAssembly(createDecoding(origin, options)),
     ended: false,
     finish: undefined,
     usage: undefined,

@@ -10,7 +10,7 @@ import { presentText } from '../shared/call-fragments.ts'
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   endPart,
   endReply,
   growPart,
@@ -47,7 +47,7 @@ interface State extends Decoding {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...decoding(origin, options),
+    ...createDecoding(origin, options),
     calls: [],
     extra: {},
     text: undefined,

@@ -10,7 +10,7 @@ import { type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import {
   addPart,
   decoderOf,
-  decoding,
+  createDecoding,
   endPart,
   endReply,
   growPart,
@@ -26,7 +26,7 @@ import { mediaFromUrl } from '../shared/media.ts'
 import { callHead, callsInOrder, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import {
-  assembling,
+  createAssembly,
   type Assembly,
   audioPart,
   contentPart,
@@ -63,9 +63,9 @@ interface State extends OpenCalls {
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
-    ...decoding(origin, options),
+    ...createDecoding(origin, options),
     opened: new Map(),
-    assembly: assembling(),
+    assembly: createAssembly(),
     texts: new Map(),
     reasoningField: undefined,
     citations: [],

@@ -23,7 +23,7 @@ export interface Assembly {
   field(name: string): Json | undefined
 }
 
-export function assembling(): Assembly {
+export function createAssembly(): Assembly {
   const texts = new Map<string, string[]>()
   const lists = new Map<string, Json[]>()
   const fields = new Map<string, Json>()

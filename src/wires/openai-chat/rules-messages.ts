@@ -168,7 +168,7 @@ export const openaiPairing: PairingWords = {
     ),
 }
 
-export function pairing(words: PairingWords): Check {
+export function checkPairs(words: PairingWords): Check {
   return ({ messages }) => {
     const issues: Issue[] = []
     let open: Map<string, number | undefined> | undefined

@@ -43,7 +43,7 @@ import {
   knownRoles,
   notEmpty,
   openaiPairing,
-  pairing,
+  checkPairs,
 } from './rules-messages.ts'
 import {
   answerByModel,
@@ -112,7 +112,7 @@ function hostChecks(provider = 'openai'): readonly Check[] {
 
 const shape: readonly Check[] = [notEmpty, knownRoles, contentShape]
 const calls = callShape({ idLength: 40, names: true })
-const pairs = pairing(openaiPairing)
+const pairs = checkPairs(openaiPairing)
 
 const ranges: Check = ({ fields }) => rangeIssues(fields)
 
@@ -155,7 +155,7 @@ const hosts: Record<string, readonly Check[]> = {
     toolNames,
     deepseekSchemas,
     deepseekAnswer,
-    pairing(deepseekPairing),
+    checkPairs(deepseekPairing),
     deepseekThinking,
     deepseekTurns,
   ],
@@ -176,8 +176,16 @@ const hosts: Record<string, readonly Check[]> = {
   ],
   fireworks: [...hosted, fireworksSchemas],
   cerebras: [...shape, cerebrasFields, calls, toolNames, pairs],
-  moonshot: [...shape, moonshotContent, calls, toolNames, moonshotSchemas, pairing(moonshotPairing), moonshotThinking],
-  qwen: [...shape, qwenCalls, calls, qwenTools, toolNames, jsonNamed, pairing(qwenPairing)],
+  moonshot: [
+    ...shape,
+    moonshotContent,
+    calls,
+    toolNames,
+    moonshotSchemas,
+    checkPairs(moonshotPairing),
+    moonshotThinking,
+  ],
+  qwen: [...shape, qwenCalls, calls, qwenTools, toolNames, jsonNamed, checkPairs(qwenPairing)],
   xai: [...shape, xaiContent, calls, toolNames, imagesOnlyFromUsers, pairs],
   ollama: [ollamaContent, ollamaImages, ollamaArguments, ollamaEffort],
   vllm: [notEmpty, vllmTools, vllmArguments],

@@ -9,7 +9,7 @@ import type { Origin, Part, Stop, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import {
   decoderOf,
-  decoding,
+  createDecoding,
   endReply,
   startReply,
   takeEvents,
@@ -34,7 +34,13 @@ import {
 import { numberIn, objectIn, objectsIn, stringIn } from './types.ts'
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const state: State = { ...decoding(origin, options), items: [], response: {}, terminal: undefined, queued: false }
+  const state: State = {
+    ...createDecoding(origin, options),
+    items: [],
+    response: {},
+    terminal: undefined,
+    queued: false,
+  }
   const isDuplicate = duplicates()
   return decoderOf({
     push(chunk) {

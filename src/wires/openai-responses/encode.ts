@@ -10,7 +10,7 @@ import { systemTexts } from '../shared/text.ts'
 import { continueText } from '../shared/injected-text.ts'
 import { writeHistory } from './encode-messages.ts'
 import { nameFits } from './encode-reply.ts'
-import { answerFormat, cacheKey, limits, reasoning, toolChoice, toolsInItems, writeTools } from './options.ts'
+import { answerFormat, cacheKey, limits, reasoningFields, toolChoice, toolsInItems, writeTools } from './options.ts'
 import { messageItem, type Item } from './types.ts'
 
 const maxNameLength = 128
@@ -40,7 +40,7 @@ export function encode(context: Context, target: Target): Encoded {
     input: items,
     ...(tools.length > 0 && { tools }),
     ...toolChoice(hasTools, context, target, names.toWire, notes),
-    ...reasoning(target, notes),
+    ...reasoningFields(target, notes),
     ...answerFormat(hasTools, target, notes),
     ...limits(target, notes),
     ...cacheKey(target, notes),

@@ -117,7 +117,7 @@ export function toolChoice(
 
 const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-export function reasoning(target: Target, notes: Note[]): JsonObject {
+export function reasoningFields(target: Target, notes: Note[]): JsonObject {
   const requested = target.options.effort
   const { efforts } = target.capabilities
   if (requested === undefined) return {}

@@ -54,7 +54,9 @@ export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenRepl
     isObject(item) ? [planItem(item, from, reply, at, calls.get(from), scope)] : [],
   )
   const isWhole = goesWhole(plan, scope)
-  const items = isWhole ? plan.flatMap(({ sendable }) => (sendable ? [sendable] : [])) : loosely(plan, reply, at, scope)
+  const items = isWhole
+    ? plan.flatMap(({ sendable }) => (sendable ? [sendable] : []))
+    : looseItems(plan, reply, at, scope)
   const usedIds: string[] = []
   const asked: string[] = []
   for (const { sendable } of plan) {
@@ -222,7 +224,7 @@ function needsId(item: Item): boolean {
 }
 
 /** What is left of a reply that is not sent back completely: nothing that relies on an id. */
-function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: ReplyScope): Item[] {
+function looseItems(plan: readonly Planned[], reply: Reply, at: string, scope: ReplyScope): Item[] {
   const items: Item[] = []
   const calls = new Set<Item>()
   for (const planned of plan) {

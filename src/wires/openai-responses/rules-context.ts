@@ -33,11 +33,11 @@ export function wrongType(param: string, expected: string, value: Json): Issue {
 }
 
 export function wrongValue(rule: string, param: string, value: string, supported: readonly string[]): Issue {
-  return invalid(rule, `Invalid value: '${value}'. Supported values are: ${listed(supported)}.`, param, 'invalid_value')
+  return invalid(rule, `Invalid value: '${value}'. Supported values are: ${listOf(supported)}.`, param, 'invalid_value')
 }
 
 /** `'a', 'b', and 'c'`, as the API lists them. */
-export function listed(values: readonly string[]): string {
+export function listOf(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`)
   if (quoted.length <= 2) return quoted.join(' and ')
   return `${quoted.slice(0, -1).join(', ')}, and ${quoted.at(-1)}`

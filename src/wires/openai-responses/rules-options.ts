@@ -7,7 +7,7 @@ import type { Issue } from '../wire.ts'
 import {
   type Check,
   isGiven,
-  listed,
+  listOf,
   maxNameLength,
   missing,
   namePattern,
@@ -232,7 +232,7 @@ export const effort: Check = ({ model, fields }) => {
   }
   const supported = knownEfforts(model)
   if (!supported || supported.includes(effort)) return []
-  const text = `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${listed(supported)}.`
+  const text = `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${listOf(supported)}.`
   return [invalid('C17', text, 'reasoning.effort', 'unsupported_value')]
 }
 

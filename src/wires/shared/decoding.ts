@@ -24,7 +24,7 @@ export interface Decoding {
   events: ReplyEvent[]
 }
 
-export function decoding(origin: Origin, options: DecoderOptions | undefined): Decoding {
+export function createDecoding(origin: Origin, options: DecoderOptions | undefined): Decoding {
   return {
     options,
     nextCallId: callIds(options),

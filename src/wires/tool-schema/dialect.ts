@@ -239,6 +239,6 @@ export const answerDialects = {
 
 export type AnswerDialect = keyof typeof answerDialects
 
-export function reads(dialect: SchemaDialect, keyword: string): boolean {
+export function supportsKeyword(dialect: SchemaDialect, keyword: string): boolean {
   return 'only' in dialect.keywords ? dialect.keywords.only.has(keyword) : !dialect.keywords.except.has(keyword)
 }

@@ -1,7 +1,7 @@
 // One schema inside a schema, in the dialect of the provider: keyword by keyword, in their original order.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { reads, type SchemaDialect } from './dialect.ts'
+import { supportsKeyword, type SchemaDialect } from './dialect.ts'
 import { expand, mergeAllOf, objectsOf } from './expand.ts'
 import { flattenChoice, sentence } from './merge.ts'
 import { schemaKeywords, schemaLists, schemaMaps } from './meta-schema.ts'
@@ -42,7 +42,7 @@ export function fitNode(original: Json, work: Work, at: Place): JsonObject | boo
   const reference = allowedRef(fixed.schema, work)
   if (reference) return reference
   const expanded = expand(fixed.schema, work, at)
-  const flat = reads(dialect, 'allOf') ? expanded : mergeAllOf(expanded.schema, work, expanded.place)
+  const flat = supportsKeyword(dialect, 'allOf') ? expanded : mergeAllOf(expanded.schema, work, expanded.place)
   const schema = typedChoices(flat.schema, work, flat.place)
   return withType(keywords(schema, work, flat.place, fixed.sentences), work)
 }
@@ -56,7 +56,8 @@ function allowedRef(schema: JsonObject, { dialect, root, changes }: Work): JsonO
   if (name === undefined || target === undefined) return undefined
   if (dialect.refSiblings && Object.keys(schema).some((key) => !dialect.refSiblings?.has(key))) return undefined
   if (dialect.endingLoops && neverEnds(root, ref)) return undefined
-  const container = ref.startsWith('#/definitions/') && !reads(dialect, 'definitions') ? '$defs' : ref.split('/')[1]
+  const container =
+    ref.startsWith('#/definitions/') && !supportsKeyword(dialect, 'definitions') ? '$defs' : ref.split('/')[1]
   const pointer = `#/${container}/${name}`
   if (pointer === ref) return schema
   changes.add('definitions to $defs')
@@ -123,17 +124,17 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
     if (value === undefined || keyword === '$defs' || keyword === 'definitions') continue
     if (keyword === 'items' || keyword === 'prefixItems' || keyword === 'additionalItems') {
       writeItems(keyword, schema, out, sentences, work, (item) => inner(item, `${place.path}[]`))
-    } else if (keyword === 'oneOf' && !reads(dialect, 'oneOf') && reads(dialect, 'anyOf')) {
+    } else if (keyword === 'oneOf' && !supportsKeyword(dialect, 'oneOf') && supportsKeyword(dialect, 'anyOf')) {
       if (schema.anyOf !== undefined) describe(keyword, value)
       else {
         changes.add('oneOf to anyOf')
         out.anyOf = (value as Json[]).map((member) => inner(member, place.path))
       }
-    } else if (keyword === 'const' && !reads(dialect, 'const')) {
+    } else if (keyword === 'const' && !supportsKeyword(dialect, 'const')) {
       changes.add('const to enum')
       if (schema.enum === undefined) writeEnum([value], out, sentences, work)
     } else if (keyword === 'enum') writeEnum(value as Json[], out, sentences, work)
-    else if (!reads(dialect, keyword)) describe(keyword, value)
+    else if (!supportsKeyword(dialect, keyword)) describe(keyword, value)
     else if (keyword === 'format' && dialect.formats && !dialect.formats.has(String(value))) describe(keyword, value)
     else if (keyword === 'minItems' && Number(value) > (dialect.mostMinItems ?? Infinity)) describe(keyword, value)
     else if (keyword === 'required') writeRequired(value as Json[], schema, out, work)
@@ -202,7 +203,8 @@ function writeItems(
   )
   const [only] = different
   out.items = different.length === 1 && only !== undefined ? only : different.length === 0 ? {} : { anyOf: different }
-  if (rest === false && schema.maxItems === undefined && reads(dialect, 'maxItems')) out.maxItems = members.length
+  if (rest === false && schema.maxItems === undefined && supportsKeyword(dialect, 'maxItems'))
+    out.maxItems = members.length
   sentences.push(`in this order: ${members.map((member, i) => `${i + 1}. ${nameOf(member)}`).join(', ')}`)
 }
 

@@ -3,7 +3,7 @@
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { reads, type SchemaDialect } from './dialect.ts'
+import { supportsKeyword, type SchemaDialect } from './dialect.ts'
 import { expand, mergeAllOf, objectsOf } from './expand.ts'
 import { fitNode, type Work } from './fit-node.ts'
 import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
@@ -132,8 +132,8 @@ function withDefinitions(schema: JsonObject, root: JsonObject, work: Work): Json
   for (const container of ['$defs', 'definitions']) {
     const definitions = work.root[container] ?? root[container]
     if (!isObject(definitions)) continue
-    const name = reads(dialect, container) ? container : '$defs'
-    if (dialect.refs === 'inline' || !reads(dialect, name)) {
+    const name = supportsKeyword(dialect, container) ? container : '$defs'
+    if (dialect.refs === 'inline' || !supportsKeyword(dialect, name)) {
       work.changes.add(`${container} inlined`)
       continue
     }

@@ -60,7 +60,7 @@ function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): Reado
   if (typeof $ref === 'string' && !open.includes($ref)) {
     found.push(kindsOf(targetOf(root, $ref) ?? true, root, [...open, $ref]))
   }
-  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) found.push(together(list, root, open))
+  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) found.push(kindsOfAll(list, root, open))
   if (Array.isArray(allOf)) for (const part of allOf) found.push(kindsOf(part, root, open))
   const [first, ...others] = found.filter((kinds) => kinds !== undefined)
   if (first) return new Set([...first].filter((kind) => others.every((kinds) => kinds.has(kind))))
@@ -69,7 +69,7 @@ function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): Reado
 }
 
 /** Members without a type, such as a list of required properties, have the type of the others. */
-function together(list: readonly Json[], root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
+function kindsOfAll(list: readonly Json[], root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
   const kinds = list.flatMap((member) => [...(kindsOf(member, root, open) ?? [])])
   return kinds.length > 0 ? new Set(kinds) : undefined
 }
