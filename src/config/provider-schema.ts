@@ -2,6 +2,7 @@
 // of one wire. Every field of Quirks and Capabilities is here, which the compiler checks.
 
 import * as z from 'zod'
+import { efforts } from '../settings/options.ts'
 import { wireIds } from '../wires/list.ts'
 import type { Capabilities, ImageLimits, ImageTokens, Quirks } from '../wires/wire.ts'
 import { answerDialects, toolDialects } from '../wires/tool-schema/dialect.ts'
@@ -40,7 +41,6 @@ const flag = z.boolean().exactOptional()
 const count = z.int().min(1).exactOptional()
 const types = z.array(z.string().regex(/^[a-z]+\/[a-z0-9.+*-]+$/, 'is not a media type; write it like image/png'))
 const answers = z.enum(['schema', 'json', 'none'])
-const efforts = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 const quirks = z
   .strictObject({
@@ -107,7 +107,7 @@ const capabilities = z
     prefill: flag,
     midSystem: flag,
     alternation: flag,
-    efforts: z.array(efforts).exactOptional(),
+    efforts: z.array(z.enum(efforts)).exactOptional(),
     effortWithTools: z.enum(['none', 'omitted']).exactOptional(),
     thinking: z.array(z.enum(['enabled', 'adaptive', 'disabled'])).exactOptional(),
     boundReasoning: flag,

@@ -1,22 +1,28 @@
 // The distance between two words, for suggestions after a typo.
 
-/** How many letters must be added, removed or replaced. */
+/** How many letters must be added, removed, replaced, or swapped with their neighbour (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
+    const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next[j] = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
+      const isSame = a[i - 1] === b[j - 1]
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row[j] = Math.min(
+        (rows[i - 1]?.[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (rows[i - 1]?.[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (rows[i - 2]?.[j - 2] ?? 0) + 1 : Infinity,
+      )
     }
-    row = next
+    rows.push(row)
   }
-  return row[b.length] ?? 0
+  return rows[a.length]?.[b.length] ?? 0
 }
 
 /** The name that a mistyped word was probably meant to be. */
 export function nearestName(word: string, names: readonly string[]): string | undefined {
-  const most = Math.min(2, Math.floor(word.length / 2))
+  const limit = Math.min(2, Math.floor(word.length / 2))
   const [nearest] = names.toSorted((a, b) => editDistance(word, a) - editDistance(word, b))
-  return nearest !== undefined && editDistance(word, nearest) <= most ? nearest : undefined
+  return nearest !== undefined && editDistance(word, nearest) <= limit ? nearest : undefined
 }

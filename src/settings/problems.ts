@@ -1,6 +1,7 @@
 // Problems of settings, as sentences with their paths: the same for a file, a request and a call in code. All problems
 // at once, because repairing a file one run at a time is tedious.
 
+import { editDistance } from '../core/edit-distance.ts'
 import type { Rule } from './rule.ts'
 
 export type Path = readonly (string | number)[]
@@ -177,27 +178,9 @@ function nearestName(name: string, names: readonly string[]): string | undefined
       candidate.toLowerCase() === name.toLowerCase() || candidate.startsWith(name) || name.startsWith(candidate),
   )
   if (like !== undefined) return like
-  const ranked = names.map((one) => ({ one, typos: typosBetween(name, one) })).toSorted((a, b) => a.typos - b.typos)
+  const ranked = names
+    .map((candidate) => ({ candidate, typos: editDistance(name, candidate) }))
+    .toSorted((a, b) => a.typos - b.typos)
   const [best] = ranked
-  return best && best.typos <= Math.min(2, Math.floor(name.length / 3)) ? best.one : undefined
-}
-
-/** Letters that are missing, extra, wrong, or swapped with their neighbour (optimal string alignment). */
-function typosBetween(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1]
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      row[j] = Math.min(
-        (rows[i - 1]?.[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (rows[i - 1]?.[j - 1] ?? 0) + (isSame ? 0 : 1),
-        swapped ? (rows[i - 2]?.[j - 2] ?? 0) + 1 : Infinity,
-      )
-    }
-    rows.push(row)
-  }
-  return rows[a.length]?.[b.length] ?? 0
+  return best && best.typos <= Math.min(2, Math.floor(name.length / 3)) ? best.candidate : undefined
 }

@@ -50,13 +50,7 @@ export interface NewRecord {
   version?: number
 }
 
-export interface StoredRecord {
-  owner: string
-  kind: string
-  id: string
-  data: JsonObject
-  conversationId?: string
-  expiresAt?: string
+export interface StoredRecord extends Omit<NewRecord, 'version'> {
   /** 1 at first, incremented with each put. */
   version: number
   /** When it was made. */

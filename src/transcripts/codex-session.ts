@@ -6,10 +6,10 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin } from '../core/message.ts'
 import {
   inputItemTypes,
-  objectIn,
-  objectsIn,
+  objectField,
+  objectFields,
   protocolId,
-  stringIn,
+  stringField,
   typeOf,
   type Item,
 } from '../wires/openai-responses/types.ts'
@@ -53,7 +53,7 @@ export function isOldHead(line: Json | undefined): boolean {
 }
 
 export function itemOf(line: JsonObject): Item | undefined {
-  const payload = objectIn(line, 'payload')
+  const payload = objectField(line, 'payload')
   if (line.type === 'response_item') return payload && inputItemTypes.includes(typeOf(payload)) ? payload : undefined
   if (payload || line.type === undefined) return undefined
   return inputItemTypes.includes(typeOf(line)) ? line : undefined
@@ -69,7 +69,8 @@ const wrapped =
 
 function beginsTurn(item: Item | undefined): boolean {
   if (!item || !isUserItem(item)) return false
-  const text = typeof item.content === 'string' ? item.content : (stringAt(objectsIn(item, 'content')[0], 'text') ?? '')
+  const text =
+    typeof item.content === 'string' ? item.content : (stringAt(objectFields(item, 'content')[0], 'text') ?? '')
   return !wrapped.test(text)
 }
 
@@ -81,17 +82,17 @@ function scan(): SessionScan {
   let rolledBack = 0
   return {
     see(line, index) {
-      const payload = objectIn(line, 'payload') ?? {}
+      const payload = objectField(line, 'payload') ?? {}
       time(timeAt(line.timestamp))
       if (line.type === 'session_meta' || (index === 0 && line.type === undefined)) {
         const meta = line.type === undefined ? line : payload
-        head.id ??= stringIn(meta, 'id')
-        head.cwd ??= stringIn(meta, 'cwd')
+        head.id ??= stringField(meta, 'id')
+        head.cwd ??= stringField(meta, 'cwd')
         time(timeAt(meta.timestamp))
-        set({ provider: stringIn(meta, 'model_provider'), gitBranch: stringAt(meta, 'git', 'branch') })
+        set({ provider: stringField(meta, 'model_provider'), gitBranch: stringAt(meta, 'git', 'branch') })
       }
-      if (line.type === 'turn_context') set({ model: stringIn(payload, 'model') })
-      if (payload.type === 'thread_name_updated') set({ title: stringIn(payload, 'thread_name') })
+      if (line.type === 'turn_context') set({ model: stringField(payload, 'model') })
+      if (payload.type === 'thread_name_updated') set({ title: stringField(payload, 'thread_name') })
       if (payload.type === 'thread_rolled_back' && typeof payload.num_turns === 'number') {
         const count = lines.length
         lines = withoutTurns(lines, payload.num_turns)
@@ -133,9 +134,9 @@ function reader(isWhole: boolean): ReturnType<SessionFormat['reader']> {
   let provider = 'openai'
   let model = ''
   return (line) => {
-    const payload = objectIn(line, 'payload') ?? {}
-    if (line.type === 'session_meta') provider = stringIn(payload, 'model_provider') ?? provider
-    if (line.type === 'turn_context') model = stringIn(payload, 'model') ?? model
+    const payload = objectField(line, 'payload') ?? {}
+    if (line.type === 'session_meta') provider = stringField(payload, 'model_provider') ?? provider
+    if (line.type === 'turn_context') model = stringField(payload, 'model') ?? model
     const at = timeAt(line.timestamp)
     const origin: Origin = { protocol: protocolId, provider, model }
     return messagesOf(line, payload, origin, isWhole).map((message) => ({ message, ...(at !== undefined && { at }) }))
@@ -149,7 +150,7 @@ function messagesOf(line: JsonObject, payload: JsonObject, origin: Origin, isWho
     if (!isWhole && Array.isArray(payload.replacement_history)) {
       return read(payload.replacement_history.filter((item): item is Item => isObject(item)))
     }
-    return [{ role: 'user', parts: [{ type: 'compaction', text: stringIn(payload, 'message') ?? '' }] }]
+    return [{ role: 'user', parts: [{ type: 'compaction', text: stringField(payload, 'message') ?? '' }] }]
   }
   const item = itemOf(line)
   return item ? read([item]) : []

@@ -5,7 +5,7 @@
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin } from '../core/message.ts'
-import { objectIn, objectsIn, protocolId, stringIn } from '../wires/openai-responses/types.ts'
+import { objectField, objectFields, protocolId, stringField } from '../wires/openai-responses/types.ts'
 import { codexSession, isOldHead, itemOf } from './codex-session.ts'
 import { readGroups, type SourcedItem } from '../wires/openai-responses/transcript.ts'
 import { writeSession } from './session-file.ts'
@@ -34,7 +34,7 @@ function recognise(json: Json): boolean {
 }
 
 function isLine(line: JsonObject): boolean {
-  return lineTypes.has(stringIn(line, 'type') ?? '') && isObject(line.payload)
+  return lineTypes.has(stringField(line, 'type') ?? '') && isObject(line.payload)
 }
 
 function read(json: Json): Transcript {
@@ -47,13 +47,13 @@ function read(json: Json): Transcript {
   let provider = 'openai'
   let model = ''
   for (const [line, value] of lines.entries()) {
-    const payload = objectIn(value, 'payload') ?? {}
-    if (value.type === 'session_meta') provider = stringIn(payload, 'model_provider') ?? provider
-    if (value.type === 'turn_context') model = stringIn(payload, 'model') ?? model
+    const payload = objectField(value, 'payload') ?? {}
+    if (value.type === 'session_meta') provider = stringField(payload, 'model_provider') ?? provider
+    if (value.type === 'turn_context') model = stringField(payload, 'model') ?? model
     const origin: Origin = { protocol: protocolId, provider, model }
     const item = itemOf(value)
     if (item) items.push({ item, origin, line })
-    const summary = value.type === 'compacted' ? stringIn(payload, 'message') : undefined
+    const summary = value.type === 'compacted' ? stringField(payload, 'message') : undefined
     if (summary) items.push({ message: summaryOf(summary), item: {}, origin, line })
   }
   return { messages: inSegments(lines, items), ...head(lines), notes: notesOn(lines) }
@@ -87,11 +87,12 @@ function notesOn(lines: readonly JsonObject[]): Note[] {
 
 function head(lines: readonly JsonObject[]): Pick<Transcript, 'system' | 'tools'> {
   const meta = lines.find((line) => line.type === 'session_meta')
-  const session = (meta && objectIn(meta, 'payload')) ?? (isOldHead(lines[0]) ? lines[0] : undefined) ?? {}
-  const text = stringIn(objectIn(session, 'base_instructions') ?? {}, 'text') ?? stringIn(session, 'instructions')
-  const tools = objectsIn(session, 'dynamic_tools').flatMap((tool): ToolSpec[] => {
-    const name = stringIn(tool, 'name')
-    const description = stringIn(tool, 'description')
+  const session = (meta && objectField(meta, 'payload')) ?? (isOldHead(lines[0]) ? lines[0] : undefined) ?? {}
+  const text =
+    stringField(objectField(session, 'base_instructions') ?? {}, 'text') ?? stringField(session, 'instructions')
+  const tools = objectFields(session, 'dynamic_tools').flatMap((tool): ToolSpec[] => {
+    const name = stringField(tool, 'name')
+    const description = stringField(tool, 'description')
     if (name === undefined || !isObject(tool.inputSchema)) return []
     return [{ name, ...(description !== undefined && { description }), input: tool.inputSchema }]
   })

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { type GivenContent, readContents } from '../wires/gemini-generate/transcript.ts'
-import { listOf } from '../wires/gemini-generate/types.ts'
+import { valuesIn } from '../wires/shared/json-fields.ts'
 import {
   headOf,
   type NewSession,
@@ -132,13 +132,13 @@ export function isSession(json: Json): boolean {
 }
 
 function sessionEntries(record: JsonObject): GivenContent[] {
-  const content = listOf(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
+  const content = valuesIn(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
   if (record.type === 'user') return [{ content: { role: 'user', parts: content } }]
   // What the model never saw: update notices, displayed errors.
   if (record.type !== 'gemini') return []
-  const calls = listOf(record.toolCalls).filter(isObject)
+  const calls = valuesIn(record.toolCalls).filter(isObject)
   const parts: Json[] = [
-    ...listOf(record.thoughts).filter(isObject).map(thoughtPart),
+    ...valuesIn(record.thoughts).filter(isObject).map(thoughtPart),
     ...content.filter((part) => !isObject(part) || part.text !== ''),
     ...calls.map(({ id, name, args }) => ({
       functionCall: { ...(id !== undefined && { id }), name, args: args ?? {} },
@@ -160,7 +160,7 @@ function thoughtPart({ subject, description }: JsonObject): Json {
 }
 
 function sessionResult({ id, name, result }: JsonObject): Json[] {
-  const parts = listOf(result)
+  const parts = valuesIn(result)
   if (parts.length === 0) return []
   if (parts.some((part) => isObject(part) && part.functionResponse !== undefined)) return parts
   const texts = parts.map((part) => {

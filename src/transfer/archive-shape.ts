@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Exchange, Overlay, RecordedToolRun } from '../core/log.ts'
 import type { Archive, ArchivedEntry } from '../store/archive.ts'
 import { readTranscript } from '../transcripts/index.ts'
+import { listIn } from '../wires/shared/json-fields.ts'
 
 type Kind = 'string' | 'number' | 'boolean' | 'object' | 'list'
 type Ids = ReadonlySet<string>
@@ -155,10 +156,6 @@ function allow(object: JsonObject, fields: Record<string, Kind>, line: number): 
 
 function isOf(value: Json | undefined, kind: Kind): boolean {
   return kind === 'list' ? Array.isArray(value) : kind === 'object' ? isObject(value) : typeof value === kind
-}
-
-function listIn(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : []
 }
 
 function objectIn(value: Json | undefined, what: string, line: number): JsonObject {

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
 import type { Message, UserMessage } from '../../core/message.ts'
 import { answerApproval } from '../../run/tools/approval.ts'
@@ -25,6 +25,7 @@ import { eventStream } from '../runs/sse.ts'
 import { settings as settingsSchema, type Settings } from '../schema.ts'
 import { uiMessageParts, type UiMessage } from '../ui-message.ts'
 import type { RunView } from '../views.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 
 interface ChatRequest {
   id: string
@@ -79,9 +80,9 @@ export const chatRoutes: readonly Route[] = [
     answer: stream,
     async handle({ server, owner, param }) {
       const chat = await server.store.record(owner, kinds.chat, param('id'))
-      const run = chat && (await server.runs.active(owner, textIn(chat.data, 'conversationId')))
+      const run = chat && (await server.runs.active(owner, textIn(chat.data['conversationId'])))
       if (!run) return new Response(null, { status: 204 })
-      return chatStream(server, owner, run.id, textIn(chat.data, 'messageId') || run.id)
+      return chatStream(server, owner, run.id, textIn(chat.data['messageId']) || run.id)
     },
   }),
 ]
@@ -148,7 +149,7 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
 async function conversationFor({ server, owner, body, request }: Call<unknown, ChatRequest>): Promise<Conversation> {
   const { store } = server
   const chat = await store.record(owner, kinds.chat, body.id)
-  const conversation = chat && (await store.conversation(owner, textIn(chat.data, 'conversationId')))
+  const conversation = chat && (await store.conversation(owner, textIn(chat.data['conversationId'])))
   if (conversation) return conversation
   const client = request.headers.get('user-agent')?.slice(0, 200)
   const settings = settingsToStore(server, owner, body.settings ?? {}, {})
@@ -175,10 +176,10 @@ async function placeOf(server: ServerContext, owner: string, { id, messages, tri
 }
 
 async function entryOf(server: ServerContext, owner: string, data: JsonObject): Promise<string | undefined> {
-  const entryId = textIn(data, 'entryId')
+  const entryId = textIn(data['entryId'])
   const entry = entryId === '' ? undefined : await server.store.entry(owner, entryId)
   if (entry) return entryId
-  const run = await server.runs.run(owner, textIn(data, 'runId'))
+  const run = await server.runs.run(owner, textIn(data['runId']))
   return run && lastOf(server, owner, run)
 }
 
@@ -228,7 +229,7 @@ async function readApprovals(
   const approvals = parts.flatMap((part) => {
     const approval = part['approval']
     const isAnswer = part['state'] === 'approval-responded' && isObject(approval)
-    return isAnswer ? [{ callId: textIn(part, 'toolCallId'), approval }] : []
+    return isAnswer ? [{ callId: textIn(part['toolCallId']), approval }] : []
   })
   if (approvals.length === 0)
     throw badInput('The last message is neither a user message nor the result of a waiting tool call.')
@@ -236,9 +237,9 @@ async function readApprovals(
   const asking = { store, owner, conversationId, now: Date.now, write: () => ({}) }
   return async () => {
     for (const { callId, approval } of approvals) {
-      const reason = textIn(approval, 'reason')
+      const reason = textIn(approval['reason'])
       const allowed = approval['approved'] === true
-      const verdict = { callId, allowed, argsHash: textIn(approval, 'id'), ...(reason && { reason }) }
+      const verdict = { callId, allowed, argsHash: textIn(approval['id']), ...(reason && { reason }) }
       await answerApproval(asking, history, verdict)
     }
   }
@@ -275,9 +276,4 @@ function eventIn(text: string): RunEvent {
 /** Clients choose the ids of messages. */
 function nameOf(chatId: string, messageId: string): string {
   return hash('sha256', `${chatId}\n${messageId}`)
-}
-
-function textIn(data: JsonObject, name: string): string {
-  const value: Json | undefined = data[name]
-  return typeof value === 'string' ? value : ''
 }

@@ -6,8 +6,9 @@ import type { Store } from '../../store/store.ts'
 import type { RunView } from '../views.ts'
 import { clientRun } from './client-runs.ts'
 import type { Runs } from './own-runs.ts'
-import { readRun, recordKind, textIn, viewOf, type StoredRun } from './run-record.ts'
+import { readRun, recordKind, viewOf, type StoredRun } from './run-record.ts'
 import { withUnsavedEnd } from './unsaved-ends.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 
 export async function storedRun(
   runs: Runs,
@@ -41,7 +42,7 @@ export async function runOf(
   active: StoredRecord | undefined,
   through: Store,
 ): Promise<RunView | undefined> {
-  const runId = active && textIn(active, 'runId')
+  const runId = active && textIn(active.data['runId'])
   const run = runId ? await storedRun(runs, owner, runId, through) : undefined
   return run && run.state !== 'ended' ? viewOf(run) : undefined
 }

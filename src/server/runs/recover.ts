@@ -6,7 +6,8 @@ import { serverOwner } from '../keys.ts'
 import type { ServedEvent } from './event-log.ts'
 import { endAtOnce, enqueue } from './jobs.ts'
 import { isChanged, saveRun, type OwnRun, type Runs } from './own-runs.ts'
-import { readRun, recordKind, textIn, type StoredRun } from './run-record.ts'
+import { readRun, recordKind, type StoredRun } from './run-record.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 
 /** After an outage other servers come back too: they have this long to report that they are alive. */
 const graceMs = 5000
@@ -19,7 +20,7 @@ export async function recover(runs: Runs): Promise<void> {
       const isHere = jobs.has(record.id) || coming.has(record.id) || unsaved.has(record.id)
       if (isHere) continue
       // One that cannot be read does not stop the others.
-      await recoverOne(runs, textIn(record, 'owner'), record.id).catch((error: unknown) => lookFailed(runs, error))
+      await recoverOne(runs, textIn(record.data['owner']), record.id).catch((error: unknown) => lookFailed(runs, error))
     }
     cursor = page.next
     if (!cursor || runs.stopping) return

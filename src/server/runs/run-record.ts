@@ -45,11 +45,6 @@ export function openRecord(run: StoredRun): NewRecord {
   return { owner: serverOwner, kind: recordKind.open, id: run.id, data: { owner: run.owner } }
 }
 
-export function textIn({ data }: StoredRecord, name: string): string {
-  const value = data[name]
-  return typeof value === 'string' ? value : ''
-}
-
 export function readRun(record: StoredRecord | undefined): StoredRun | undefined {
   return record && isObject(record.data) ? (record.data as JsonObject & StoredRun) : undefined
 }

@@ -3,8 +3,8 @@
 
 export interface PointerCheck {
   /** What is wrong, for `counted`. */
-  one: string
-  many: string
+  singular: string
+  plural: string
   level: 'broken' | 'stale'
   /** Selects an id for each such row. */
   sql: string
@@ -69,8 +69,8 @@ const entryPointers = [
 export function pointerChecks(tableName: TableName): PointerCheck[] {
   const check = (level: PointerCheck['level'], singular: string, plural: string, sql: string) => ({
     level,
-    one: singular,
-    many: plural,
+    singular,
+    plural,
     sql,
   })
   const missingEntry = (table: string, column: string, id: string): string =>
@@ -117,8 +117,8 @@ export function pointerChecks(tableName: TableName): PointerCheck[] {
       `SELECT c.id FROM ${tableName('conversations')} c
        WHERE c.entries <> (SELECT count(*) FROM ${tableName('entries')} e WHERE e.conversation = c.n)`,
     ),
-    ...entryPointers.map(({ table, column, id, text: [one, many] }) =>
-      check('stale', one, many, missingEntry(table, column, id)),
+    ...entryPointers.map(({ table, column, id, text: [singular, plural] }) =>
+      check('stale', singular, plural, missingEntry(table, column, id)),
     ),
     check(
       'stale',

@@ -27,11 +27,11 @@ export async function examinePostgres(url: string, progress: Progress): Promise<
 
 async function checkPointers(db: Database, findings: Finding[]): Promise<void> {
   let wrong = 0
-  for (const { one, many, level, sql } of pointerChecks(tableName)) {
+  for (const { singular, plural, level, sql } of pointerChecks(tableName)) {
     const rows = (await db.plan<Record<string, unknown>>(sql)).map((row) => String(Object.values(row)[0]))
     if (rows.length === 0) continue
     wrong++
-    findings.push(finding(level, `${counted(rows.length, one, many)}.`, rows))
+    findings.push(finding(level, `${counted(rows.length, singular, plural)}.`, rows))
   }
   if (wrong === 0) findings.push(finding('fine', 'All references between records are valid.'))
 }

@@ -113,11 +113,11 @@ function checkLostLog(db: DatabaseSync, path: string, before: BeforeOpening, fin
 
 function checkPointers(db: DatabaseSync, findings: Finding[]): void {
   let wrong = 0
-  for (const { one: single, many, level, sql } of pointerChecks((table) => table)) {
+  for (const { singular, plural, level, sql } of pointerChecks((table) => table)) {
     const rows = all(db, sql).map((row) => String(Object.values(row)[0]))
     if (rows.length === 0) continue
     wrong++
-    findings.push(finding(level, `${counted(rows.length, single, many)}.`, rows))
+    findings.push(finding(level, `${counted(rows.length, singular, plural)}.`, rows))
   }
   if (wrong === 0) findings.push(finding('fine', 'All references between records are valid.'))
 }

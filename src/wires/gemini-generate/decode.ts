@@ -17,10 +17,10 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn } from '../shared/json-fields.ts'
+import { numberIn, valuesIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { closeContent, type Content, emptyContent, nativeParts, readPart } from './read-reply.ts'
-import { aboutTheAnswer, listOf, protocolId } from './types.ts'
+import { aboutTheAnswer, protocolId } from './types.ts'
 
 interface State extends Content {
   /** Metadata of candidates, by field. */
@@ -39,7 +39,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   }
   return decoderOf({
     push(chunk) {
-      for (const item of listOf(chunk)) if (isObject(item)) read(state, item)
+      for (const item of valuesIn(chunk)) if (isObject(item)) read(state, item)
       return takeEvents(state)
     },
     end(cause) {
@@ -69,14 +69,14 @@ function read(state: State, chunk: JsonObject): void {
   if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
     state.finish = { ...finishWith(promptFeedback.blockReason, promptFeedback.blockReasonMessage), blocked: true }
   }
-  const candidate = listOf(chunk.candidates).find((item) => isObject(item) && (item.index ?? 0) === 0)
+  const candidate = valuesIn(chunk.candidates).find((item) => isObject(item) && (item.index ?? 0) === 0)
   if (isObject(candidate)) readCandidate(state, candidate)
 }
 
 function readCandidate(state: State, candidate: JsonObject): void {
   const { content, finishReason, finishMessage } = candidate
   let head = true
-  for (const part of isObject(content) ? listOf(content.parts) : []) if (readPart(state, part, head)) head = false
+  for (const part of isObject(content) ? valuesIn(content.parts) : []) if (readPart(state, part, head)) head = false
   for (const key of aboutTheAnswer) {
     const value = candidate[key]
     if (value === undefined || value === null) continue

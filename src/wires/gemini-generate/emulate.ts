@@ -7,7 +7,8 @@ import { geminiVersion } from '../google/models.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { reasons } from './decode.ts'
-import { aboutTheAnswer, functionCallOf, type GeminiPart, listOf, protocolId } from './types.ts'
+import { aboutTheAnswer, functionCallOf, type GeminiPart, protocolId } from './types.ts'
+import { valuesIn } from '../shared/json-fields.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const isNative = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -122,7 +123,7 @@ const statuses: Partial<Record<number, string>> = {
 export function split(body: Json, piece = Number.POSITIVE_INFINITY): Json[] {
   if (Array.isArray(body)) return body
   if (!isObject(body)) return [body]
-  const [first, ...others] = listOf(body.candidates)
+  const [first, ...others] = valuesIn(body.candidates)
   if (!isObject(first) || !hasParts(first)) return [body]
   const { content, index = 0, ...outcome } = first
   const { parts: all, ...role } = content

@@ -3,8 +3,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../google/models.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { field, functionCallOf, listOf } from './types.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { field, functionCallOf } from './types.ts'
+import { textIn, valuesIn } from '../shared/json-fields.ts'
 
 interface JoinedTurn {
   role: 'user' | 'model'
@@ -52,7 +52,7 @@ function joinTurns(contents: readonly JsonObject[]): JoinedTurn[] {
       turn = { role, calls: [], results: [], speaks: false, steps: [] }
       turns.push(turn)
     }
-    addContent(turn, listOf(content.parts), index + 1)
+    addContent(turn, valuesIn(content.parts), index + 1)
   }
   return turns
 }

@@ -9,7 +9,8 @@ import { geminiVersion } from '../google/models.ts'
 import { referenceFault } from '../tool-schema/rules.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { type Check, createCheck, checkTurns, unknownName } from './rules-messages.ts'
-import { dataKeys, field, listOf, snake } from './types.ts'
+import { dataKeys, field, snake } from './types.ts'
+import { valuesIn } from '../shared/json-fields.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const issues: Issue[] = []
@@ -47,7 +48,7 @@ function checkNames(object: JsonObject, at: string, allowed: ReadonlySet<string>
 
 /** The contents as objects, or undefined if they are too broken to check. */
 function checkContents(body: JsonObject, check: Check): JsonObject[] | undefined {
-  const contents = listOf(body.contents)
+  const contents = valuesIn(body.contents)
   if (contents.length === 0) {
     check.refuse('G-10', '* GenerateContentRequest.contents: contents is not specified\n')
     return undefined
@@ -71,7 +72,7 @@ function checkContent(content: JsonObject, index: number, check: Check): void {
   if (role !== undefined && role !== null && role !== '' && role !== 'user' && role !== 'model') {
     check.refuse('G-1', 'Please use a valid role: user, model.')
   }
-  const parts = listOf(content.parts)
+  const parts = valuesIn(content.parts)
   if (parts.length === 0) {
     const vertex =
       'Unable to submit request because it must include at least one parts field, which describes the prompt input. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini'
@@ -146,8 +147,8 @@ function checkAnswer(body: JsonObject, config: JsonObject, check: Check): void {
   if (fault !== undefined) check.refuse('G-12', fault)
   const version = geminiVersion(check.profile.model)
   if (version === undefined || version >= 300 || field(config, 'responseMimeType') !== 'application/json') return
-  const functions = listOf(body.tools).some(
-    (tool) => isObject(tool) && listOf(field(tool, 'functionDeclarations')).length > 0,
+  const functions = valuesIn(body.tools).some(
+    (tool) => isObject(tool) && valuesIn(field(tool, 'functionDeclarations')).length > 0,
   )
   if (!functions) return
   check.refuse('G-15', "Function calling with a response mime type: 'application/json' is unsupported")
@@ -188,9 +189,9 @@ function checkConfig(body: JsonObject, check: Check): void {
 function checkTools(body: JsonObject, check: Check): void {
   const names = new Set<string>()
   let count = 0
-  for (const [index, tool] of listOf(body.tools).entries()) {
+  for (const [index, tool] of valuesIn(body.tools).entries()) {
     if (!isObject(tool)) continue
-    for (const [position, declaration] of listOf(field(tool, 'functionDeclarations')).entries()) {
+    for (const [position, declaration] of valuesIn(field(tool, 'functionDeclarations')).entries()) {
       count++
       if (isObject(declaration)) {
         checkDeclaration(declaration, `tools[${index}].function_declarations[${position}]`, names, check)
@@ -256,7 +257,7 @@ function checkSchema(schema: JsonObject, place: Place, check: Check): void {
     check.refuse('G-12', `* GenerateContentRequest.${place.validate}.items: missing field.\n`)
   }
   if (isObject(items)) checkSchema(items, inside(place, 'items'), check)
-  for (const [index, option] of listOf(field(schema, 'anyOf')).entries()) {
+  for (const [index, option] of valuesIn(field(schema, 'anyOf')).entries()) {
     if (isObject(option)) checkSchema(option, inside(place, `any_of[${index}]`), check)
   }
   for (const [index, [name, property]] of (isObject(properties) ? Object.entries(properties) : []).entries()) {

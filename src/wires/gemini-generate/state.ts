@@ -5,13 +5,13 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { digestOf, escapes, geminiVersion } from '../google/models.ts'
 import type { EndpointRequest, Incoming, Opened, ServerState } from '../service.ts'
-import { objectsIn, textIn } from '../shared/json-fields.ts'
+import { objectsIn, textIn, valuesIn } from '../shared/json-fields.ts'
 import { lettersFrom } from '../shared/letters.ts'
 import { promptTokens } from '../shared/prompt.ts'
 import { Refusal, refusalFor } from '../shared/refusal.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
 import { promptOf } from './service.ts'
-import { functionCallOf, listOf } from './types.ts'
+import { functionCallOf } from './types.ts'
 
 export function createGeminiState(): ServerState {
   const caches = createGeminiCaches()
@@ -38,11 +38,11 @@ export function createGeminiState(): ServerState {
 }
 
 function checkSignatures({ body, protocol }: Incoming): void {
-  const contents = listOf(body.contents).filter(isObject)
+  const contents = valuesIn(body.contents).filter(isObject)
   const asks = (content: JsonObject) =>
-    content.role !== 'model' && !listOf(content.parts).some((part) => isObject(part) && 'functionResponse' in part)
+    content.role !== 'model' && !valuesIn(content.parts).some((part) => isObject(part) && 'functionResponse' in part)
   for (const content of contents.slice(contents.findLastIndex(asks) + 1)) {
-    for (const part of listOf(content.parts)) {
+    for (const part of valuesIn(content.parts)) {
       const call = functionCallOf(part)
       const signature = isObject(part) ? (part.thoughtSignature ?? part.thought_signature) : undefined
       if (!call || typeof signature !== 'string' || escapes.has(signature)) continue
@@ -56,9 +56,9 @@ function checkSignatures({ body, protocol }: Incoming): void {
 
 /** The complete reply with the emulator's signature on its first call. */
 function signReply(reply: JsonObject, model: string): JsonObject {
-  const [candidate, ...others] = listOf(reply.candidates)
+  const [candidate, ...others] = valuesIn(reply.candidates)
   if (!isObject(candidate) || !isObject(candidate.content)) return reply
-  const parts = listOf(candidate.content.parts)
+  const parts = valuesIn(candidate.content.parts)
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const part = parts[first]
   const call = functionCallOf(part)

@@ -16,10 +16,10 @@ import type {
 } from '../../core/message.ts'
 import { encodeContents, encodingFor } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
-import { dataKeys, field, listOf, snake } from './types.ts'
+import { dataKeys, field, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
 import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
-import { objectIn, textIn } from '../shared/json-fields.ts'
+import { objectIn, textIn, valuesIn } from '../shared/json-fields.ts'
 
 const { id } = geminiGenerate
 const provider = 'google'
@@ -36,7 +36,7 @@ function looksLikeContent(value: Json): boolean {
   if (!isObject(value) || value.content !== undefined || value.parts === undefined) return false
   const { role } = value
   if (role !== undefined && role !== 'user' && role !== 'model' && role !== 'function') return false
-  return listOf(value.parts).every((part) => isObject(part) && part.type === undefined)
+  return valuesIn(value.parts).every((part) => isObject(part) && part.type === undefined)
 }
 
 function read(json: Json): Transcript {
@@ -56,7 +56,7 @@ function read(json: Json): Transcript {
   const tools = toolsIn(body, notes)
   return {
     messages: readContents(
-      listOf(body.contents).map((content) => ({ content })),
+      valuesIn(body.contents).map((content) => ({ content })),
       '$.contents',
     ),
     ...(system.length > 0 && { system }),
@@ -76,7 +76,7 @@ export function readContents(entries: readonly GivenContent[], path: string): Me
   return entries.flatMap(({ content, model = '' }, index): Message[] => {
     const contentPath = `${path}[${index}]`
     if (!isObject(content)) throw unreadable(id, contentPath, 'a content: an object with a role and parts')
-    const parts = listOf(content.parts).map((part, position): JsonObject => {
+    const parts = valuesIn(content.parts).map((part, position): JsonObject => {
       if (!isObject(part)) throw unreadable(id, `${contentPath}.parts[${position}]`, 'an object')
       return camelPart(part)
     })
@@ -167,7 +167,7 @@ function readResult({ id: alias, name, response, parts }: JsonObject, calls: Ope
   const output = fields.output ?? fields.error
   const plain = typeof output === 'string' && Object.keys(fields).length === 1
   const text = plain ? output : Object.keys(fields).length === 0 ? '' : JSON.stringify(output ?? fields)
-  const media = listOf(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
+  const media = valuesIn(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
   return {
     type: 'tool-result',
     callId: calls.answer(typeof alias === 'string' && alias !== '' ? alias : undefined, toolName),
@@ -180,20 +180,20 @@ function readResult({ id: alias, name, response, parts }: JsonObject, calls: Ope
 
 function textsIn(instruction: Json | undefined): TextPart[] {
   if (typeof instruction === 'string') return [{ type: 'text', text: instruction }]
-  const parts = isObject(instruction) ? listOf(instruction.parts) : listOf(instruction)
+  const parts = isObject(instruction) ? valuesIn(instruction.parts) : valuesIn(instruction)
   return parts.flatMap((part): TextPart[] =>
     isObject(part) && typeof part.text === 'string' ? [{ type: 'text', text: part.text }] : [],
   )
 }
 
 function toolsIn(body: JsonObject, notes: Note[]): ToolSpec[] {
-  return listOf(body.tools).flatMap((tool, index): ToolSpec[] => {
+  return valuesIn(body.tools).flatMap((tool, index): ToolSpec[] => {
     if (!isObject(tool)) return []
     for (const kind of Object.keys(tool)) {
       if (kind === 'functionDeclarations' || kind === 'function_declarations') continue
       notes.push({ kind: 'dropped', what: `tool ${kind}`, why: 'the provider runs it itself', at: `$.tools[${index}]` })
     }
-    return listOf(field(tool, 'functionDeclarations')).flatMap((declared): ToolSpec[] => {
+    return valuesIn(field(tool, 'functionDeclarations')).flatMap((declared): ToolSpec[] => {
       if (!isObject(declared) || typeof declared.name !== 'string') return []
       const schema = field(declared, 'parametersJsonSchema') ?? jsonSchema(declared.parameters ?? null)
       return [

@@ -43,12 +43,6 @@ export function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** A repeated field; the API accepts a single value for a list of one. */
-export function listOf(value: Json | undefined): Json[] {
-  if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value : [value]
-}
-
 export function functionCallOf(part: Json | undefined): JsonObject | undefined {
   const call = isObject(part) ? (part.functionCall ?? part.function_call) : undefined
   return isObject(call) ? call : undefined

@@ -4,17 +4,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, OpaquePart, ServerToolPart, TextPart } from '../../core/message.ts'
 import { addPart, type Decoding, endPart, growPart, newCallPart, startPart, readArguments } from '../shared/decoding.ts'
-import {
-  type Content,
-  contentKind,
-  hasSignature,
-  listOf,
-  mediaKind,
-  protocolId,
-  serverToolOf,
-  type Step,
-} from './types.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { type Content, contentKind, hasSignature, mediaKind, protocolId, serverToolOf, type Step } from './types.ts'
+import { textIn, valuesIn } from '../shared/json-fields.ts'
 
 /** The steps so far. */
 export interface Steps extends Decoding {
@@ -84,7 +75,7 @@ function openStep(state: Steps, step: Step): OpenStep {
 
 function outputStep(state: Steps, step: Step, slot: number): OpenStep {
   const reader = outputReader(state)
-  for (const item of listOf(step.content)) if (isObject(item)) reader.item(item)
+  for (const item of valuesIn(step.content)) if (isObject(item)) reader.item(item)
   return {
     slot,
     delta: (delta) => reader.delta(delta),
@@ -94,7 +85,7 @@ function outputStep(state: Steps, step: Step, slot: number): OpenStep {
 }
 
 function thoughtStep(state: Steps, step: Step, slot: number): OpenStep {
-  const summary = listOf(step.summary)
+  const summary = valuesIn(step.summary)
   const merged: Step = { ...step }
   const summaryText = () =>
     summary.map((item) => (isObject(item) && typeof item.text === 'string' ? item.text : '')).join('')
@@ -249,7 +240,7 @@ function outputReader(state: Decoding): OutputReader {
       }
       endText()
       const { annotations, ...frame } = item
-      startText(frame, listOf(annotations))
+      startText(frame, valuesIn(annotations))
       if (item.text !== '') growText(item.text)
     },
     delta(delta) {
@@ -258,7 +249,7 @@ function outputReader(state: Decoding): OutputReader {
         growText(delta.text)
       } else if (typeof delta.type === 'string' && delta.type.startsWith('text_annotation')) {
         if (!text) startText({ type: 'text' }, [])
-        text?.annotations.push(...listOf(delta.annotations))
+        text?.annotations.push(...valuesIn(delta.annotations))
       } else {
         endText()
         addOther(delta)

@@ -6,8 +6,8 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../google/models.ts'
 import { referenceFault } from '../tool-schema/rules.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { hasSignature, isStep, listOf, serverToolOf } from './types.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { hasSignature, isStep, serverToolOf } from './types.ts'
+import { textIn, valuesIn } from '../shared/json-fields.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const issues: Issue[] = []
@@ -61,7 +61,7 @@ function inputOf(body: JsonObject, add: AddIssue): JsonObject[] {
   const { input } = body
   if (typeof input === 'string' && input !== '')
     return [{ type: 'user_input', content: [{ type: 'text', text: input }] }]
-  const items = listOf(input)
+  const items = valuesIn(input)
   if (items.length === 0 || input === '') {
     add('I-1', vague)
     return []
@@ -80,7 +80,7 @@ function inputOf(body: JsonObject, add: AddIssue): JsonObject[] {
 
 function checkTools(body: JsonObject, add: AddIssue): void {
   const names = new Set<Json>()
-  for (const tool of listOf(body.tools)) {
+  for (const tool of valuesIn(body.tools)) {
     if (!isObject(tool) || typeof tool.type !== 'string') {
       add('I-4', vague)
     } else if (tool.type === 'function') {
@@ -145,7 +145,7 @@ function checkSteps(steps: readonly JsonObject[], asked: Asked): void {
 function checkStep(step: JsonObject, { add }: Asked): void {
   switch (step.type) {
     case 'user_input':
-      if (listOf(step.content).length === 0) add('G-8', vague)
+      if (valuesIn(step.content).length === 0) add('G-8', vague)
       break
     case 'function_call':
       if (!isText(step.id) || !isText(step.name) || !isObject(step.arguments)) add('I-4', vague)
@@ -181,7 +181,7 @@ function turnsOf(steps: readonly JsonObject[]): StepTurn[] {
       turn.calls.push({ step, position: index + 1, signed: thought || hasSignature(step) })
     }
     if (step.type === 'function_result') turn.results.push(step.call_id ?? null)
-    if (step.type === 'user_input') addInput(turn, listOf(step.content))
+    if (step.type === 'user_input') addInput(turn, valuesIn(step.content))
   }
   return turns
 }

@@ -6,10 +6,10 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { encodeSteps, encodingFor } from './encode-messages.ts'
 import { geminiInteractions } from './index.ts'
-import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
+import { contentKind, isStep, textContent, userInput } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
 import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
-import { listIn, textIn } from '../shared/json-fields.ts'
+import { listIn, textIn, valuesIn } from '../shared/json-fields.ts'
 
 const { id } = geminiInteractions
 const provider = 'google'
@@ -35,7 +35,7 @@ function read(json: Json): Transcript {
   if (input === undefined && steps === undefined) throw unreadable(id, '$', 'an object with `input` or `steps`')
   const model = textIn(json.model)
   const inputSteps = stepsIn(input)
-  const answered = listOf(steps)
+  const answered = valuesIn(steps)
   const tools = toolsIn(json, notes)
   return {
     // An interaction contains its input and the answer to it; a result among the steps belongs to a call of the input.
@@ -49,7 +49,7 @@ function read(json: Json): Transcript {
 /** Input may also be a text, or content without steps. */
 function stepsIn(input: Json | undefined): Json[] {
   if (typeof input === 'string') return [userInput([textContent(input)])]
-  const items = listOf(input)
+  const items = valuesIn(input)
   const isContent = items.length > 0 && items.every((item) => isObject(item) && contentTypes.has(item.type))
   return isContent ? [userInput(items.filter(isObject))] : items
 }
@@ -105,7 +105,7 @@ function readReply(steps: JsonObject[], model: string, nameCall: (alias: string 
 /** Results may be in the content of a user message; here they become separate messages. */
 function readInput(step: JsonObject, answer: (alias: Json | undefined) => string): (UserMessage | ToolMessage)[] {
   return inRuns(
-    listOf(step.content).map((item) =>
+    valuesIn(step.content).map((item) =>
       isStep(item, 'function_result') ? readResult(item, answer) : readContent(item),
     ),
   )
@@ -147,7 +147,7 @@ function readResult(step: JsonObject, answer: (alias: Json | undefined) => strin
 }
 
 function toolsIn(json: JsonObject, notes: Note[]): ToolSpec[] {
-  return listOf(json.tools).flatMap((tool, index): ToolSpec[] => {
+  return valuesIn(json.tools).flatMap((tool, index): ToolSpec[] => {
     if (!isObject(tool)) return []
     if (tool.type !== 'function' || typeof tool.name !== 'string') {
       const what = `tool ${typeof tool.type === 'string' ? tool.type : 'without a type'}`

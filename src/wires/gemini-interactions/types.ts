@@ -38,11 +38,6 @@ export function serverToolOf(step: JsonObject): { name: string; side: 'call' | '
   return { name, side: match[2] === 'call' ? 'call' : 'result' }
 }
 
-export function listOf(value: Json | undefined): Json[] {
-  if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value : [value]
-}
-
 export function isStep(value: Json | undefined, type: string): value is JsonObject {
   return isObject(value) && value.type === type
 }

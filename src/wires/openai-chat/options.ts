@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Effort, Options } from '../../settings/options.ts'
+import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
+import { effortRank, nearestEffort } from '../shared/options.ts'
 import { inRange } from '../shared/ranges.ts'
 import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
@@ -122,7 +123,8 @@ function encodeEffort(hasTools: boolean, encoding: Encoding): JsonObject {
     ? { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' } }
     : undefined
   if (thinking && effort === 'none') return thinking
-  const level = nearestEffort(effort, capabilities.efforts)
+  // Of two that are equally near, the less extreme: DeepSeek maps medium and xhigh to high (checked 2026-11).
+  const level = nearestEffort(effort, capabilities.efforts, (candidate) => Math.abs(effortRank(candidate) - middleRank))
   if (level === undefined) {
     if (!thinking) drop(encoding, `effort "${effort}"`, 'the model does not support it')
     return thinking ?? {}
@@ -131,18 +133,8 @@ function encodeEffort(hasTools: boolean, encoding: Encoding): JsonObject {
   return { ...thinking, reasoning_effort: level }
 }
 
-const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-const middle = 3.5
-
-/** Of two that are equally near, the less extreme: DeepSeek maps medium and xhigh to high (checked 2026-11). */
-function nearestEffort(effort: Effort, supported: readonly Effort[]): Effort | undefined {
-  const requested = effortOrder.indexOf(effort)
-  const distance = (level: Effort) => {
-    const place = effortOrder.indexOf(level)
-    return Math.abs(place - requested) + Math.abs(place - middle) / 100
-  }
-  return supported.toSorted((a, b) => distance(a) - distance(b))[0]
-}
+/** Between medium and high. */
+const middleRank = 3.5
 
 function answerFormat(hasTools: boolean, encoding: Encoding): JsonObject {
   const answer = answerSchemaFor(encoding.target, hasTools, 'openai', encoding.notes)

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { type Decoding, endPart, growPart, startPart, toolName } from '../shared/decoding.ts'
 import { calledName, isWrapperName, marksOf, readItem } from './read-reply.ts'
-import { asksClient, type Item, numberIn, stringIn, typeOf } from './types.ts'
+import { asksClient, type Item, numberField, stringField, typeOf } from './types.ts'
 
 interface OpenItem {
   /** The server's `output_index`. */
@@ -73,9 +73,13 @@ function itemSoFar(slot: OpenItem, status: 'completed' | 'incomplete'): Item {
     case 'message':
       return { ...item, type: 'message', role: 'assistant', status, content: slot.parts.map(contentSoFar) }
     case 'function_call':
-      return { ...item, status, arguments: slot.parts.map(textSoFar).join('') || (stringIn(item, 'arguments') ?? '') }
+      return {
+        ...item,
+        status,
+        arguments: slot.parts.map(textSoFar).join('') || (stringField(item, 'arguments') ?? ''),
+      }
     case 'custom_tool_call':
-      return { ...item, status, input: slot.parts.map(textSoFar).join('') || (stringIn(item, 'input') ?? '') }
+      return { ...item, status, input: slot.parts.map(textSoFar).join('') || (stringField(item, 'input') ?? '') }
     case 'reasoning':
       return reasoningSoFar(item, slot.parts[0])
     default:
@@ -120,8 +124,8 @@ export function announce(state: State, index: number, item: Item): OpenItem {
   if (type === 'reasoning') beginPart(state, opened, { type: 'reasoning', text: '' })
   const isCall = type === 'function_call' || (type === 'custom_tool_call' && asksClient(item))
   // The children of a `parallel` call are not known before its arguments are complete.
-  if (isCall && !isWrapperName(stringIn(item, 'name'))) {
-    const alias = stringIn(item, 'call_id') || undefined
+  if (isCall && !isWrapperName(stringField(item, 'name'))) {
+    const alias = stringField(item, 'call_id') || undefined
     opened.callId = state.nextCallId(alias)
     const name = toolName(state, calledName(item))
     const call = { callId: opened.callId, ...(alias && { alias }), name, input: {}, ...marksOf(item) }
@@ -132,21 +136,21 @@ export function announce(state: State, index: number, item: Item): OpenItem {
 
 /** The item of an event; an unannounced one is opened here. */
 function itemFor(state: State, chunk: JsonObject, item: Item): OpenItem {
-  return openItem(state, chunk, item) ?? announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+  return openItem(state, chunk, item) ?? announce(state, numberField(chunk, 'output_index') ?? state.items.length, item)
 }
 
 /** The same for an event that ends it: one that has ended, or is of another type, is another item. */
 export function itemToClose(state: State, chunk: JsonObject, item: Item): OpenItem {
   const open = openItem(state, chunk, item)
   if (open && !open.final && typeOf(open.added) === typeOf(item)) return open
-  return announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+  return announce(state, numberField(chunk, 'output_index') ?? state.items.length, item)
 }
 
 function openItem({ items }: State, chunk: JsonObject, item: Item): OpenItem | undefined {
   const index = typeof chunk.output_index === 'number' ? chunk.output_index : undefined
   const last = items.at(-1)
   if (index !== undefined) return last?.index === index ? last : items.findLast((other) => other.index === index)
-  const id = stringIn(chunk, 'item_id') ?? stringIn(item, 'id')
+  const id = stringField(chunk, 'item_id') ?? stringField(item, 'id')
   return items.findLast((other) => id !== undefined && other.added.id === id) ?? last
 }
 
@@ -176,7 +180,7 @@ export function readText(state: State, chunk: JsonObject, kind: DeltaKind, text:
   const item = itemFor(state, chunk, { type: kind === 'summary' ? 'reasoning' : kind })
   if (kind === 'summary') {
     const [part] = item.parts
-    if (part) addSummary(state, part, numberIn(chunk, 'summary_index') ?? 0, text, isWhole)
+    if (part) addSummary(state, part, numberField(chunk, 'summary_index') ?? 0, text, isWhole)
     return
   }
   if (isWhole && kind !== 'reasoning') item.argumentsDone = true
@@ -241,8 +245,8 @@ export function finishItem(state: State, item: OpenItem, finished: boolean): voi
 
 /** A `parallel` call that was cut off before its children were known is shown as an ordinary call. */
 function showCall(state: State, item: OpenItem, hidden: OpenPart): OpenPart {
-  const alias = stringIn(item.added, 'call_id') || undefined
-  const name = stringIn(item.added, 'name') ?? ''
+  const alias = stringField(item.added, 'call_id') || undefined
+  const name = stringField(item.added, 'name') ?? ''
   hidden.part = { type: 'tool-call', callId: state.nextCallId(alias), ...(alias && { alias }), name, input: {} }
   hidden.index = startPart(state, hidden.part)
   return hidden

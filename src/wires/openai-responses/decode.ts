@@ -31,7 +31,7 @@ import {
   readText,
   type State,
 } from './decode-items.ts'
-import { numberIn, objectIn, objectsIn, stringIn } from './types.ts'
+import { numberField, objectField, objectFields, stringField } from './types.ts'
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
@@ -69,8 +69,8 @@ function learnOrigin(state: State, response: JsonObject): void {
   state.response = response
   // A server may give each event another id (checked 2026-11): the last one can be continued.
   const { origin } = state
-  const replyId = stringIn(response, 'id') ?? origin.replyId
-  const model = origin.model || stringIn(response, 'model') || ''
+  const replyId = stringField(response, 'id') ?? origin.replyId
+  const model = origin.model || stringField(response, 'model') || ''
   state.origin = { ...origin, model, ...(replyId !== undefined && { replyId }) }
 }
 
@@ -79,7 +79,7 @@ function read(state: State, chunk: JsonObject): void {
   const delta = deltaKinds.get(type)
   state.queued = type === 'response.queued'
   if (delta) {
-    readText(state, chunk, delta.kind, stringIn(chunk, delta.field) ?? '', delta.whole === true)
+    readText(state, chunk, delta.kind, stringField(chunk, delta.field) ?? '', delta.whole === true)
     return
   }
   switch (type) {
@@ -96,28 +96,28 @@ function read(state: State, chunk: JsonObject): void {
     case 'response.incomplete':
     case 'response.cancelled':
     case 'response.failed':
-      return readTerminal(state, objectIn(chunk, 'response') ?? {}, type)
+      return readTerminal(state, objectField(chunk, 'response') ?? {}, type)
     case 'error': {
       const { type: _, sequence_number: __, ...flat } = chunk
-      return fail(state, objectIn(chunk, 'error') ?? flat, numberIn(chunk, 'status'))
+      return fail(state, objectField(chunk, 'error') ?? flat, numberField(chunk, 'status'))
     }
     case '':
-      if (chunk.error !== undefined && chunk.error !== null) fail(state, chunk.error, numberIn(chunk, 'status'))
+      if (chunk.error !== undefined && chunk.error !== null) fail(state, chunk.error, numberField(chunk, 'status'))
   }
 }
 
 function readItemAdded(state: State, chunk: JsonObject): void {
-  const item = objectIn(chunk, 'item')
+  const item = objectField(chunk, 'item')
   if (!item) return
   // Repeated by a server that does not number its events.
   const isKnown = state.items.some(
     ({ index, added, final }) => index === chunk.output_index && !final && isSame(added, item),
   )
-  if (!isKnown) announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+  if (!isKnown) announce(state, numberField(chunk, 'output_index') ?? state.items.length, item)
 }
 
 function readItemDone(state: State, chunk: JsonObject): void {
-  const item = objectIn(chunk, 'item')
+  const item = objectField(chunk, 'item')
   if (!item) return
   const isFinished = state.items.some(
     ({ index, final }) => index === chunk.output_index && final && isSame(final, item),
@@ -126,9 +126,9 @@ function readItemDone(state: State, chunk: JsonObject): void {
 }
 
 function readContentPart(state: State, chunk: JsonObject): void {
-  const part = objectIn(chunk, 'part') ?? {}
-  const kind = contentKinds.get(stringIn(part, 'type') ?? '')
-  if (kind) readText(state, chunk, kind, stringIn(part, kind === 'refusal' ? 'refusal' : 'text') ?? '', true)
+  const part = objectField(chunk, 'part') ?? {}
+  const kind = contentKinds.get(stringField(part, 'type') ?? '')
+  if (kind) readText(state, chunk, kind, stringField(part, kind === 'refusal' ? 'refusal' : 'text') ?? '', true)
 }
 
 function readAnnotation(state: State, chunk: JsonObject): void {
@@ -138,16 +138,16 @@ function readAnnotation(state: State, chunk: JsonObject): void {
 }
 
 function readTerminal(state: State, response: JsonObject, type: string): void {
-  const items = objectsIn(response, 'output')
+  const items = objectFields(response, 'output')
   if (items.length > state.items.filter((item) => item.final).length) {
     for (const [index, item] of items.entries()) {
       const existing = state.items.find((other) => other.index === index)
       if (!existing?.final) closeItem(state, itemToClose(state, { output_index: index }, item), item)
     }
   }
-  const status = stringIn(response, 'status') ?? type.slice('response.'.length)
+  const status = stringField(response, 'status') ?? type.slice('response.'.length)
   state.terminal = { ...response, status }
-  if (status === 'failed') fail(state, objectIn(response, 'error') ?? { message: 'The response failed.' }, undefined)
+  if (status === 'failed') fail(state, objectField(response, 'error') ?? { message: 'The response failed.' }, undefined)
 }
 
 function fail(state: State, error: Json, status: number | undefined): void {
@@ -159,7 +159,7 @@ function fail(state: State, error: Json, status: number | undefined): void {
 }
 
 function outcome({ failure, terminal, items, queued }: State, cause: EndCause | undefined): Outcome {
-  if (failure) return { stop: { reason: 'failed', raw: stringIn(terminal ?? {}, 'status') ?? 'error' }, failure }
+  if (failure) return { stop: { reason: 'failed', raw: stringField(terminal ?? {}, 'status') ?? 'error' }, failure }
   const parts = items.flatMap((item) => item.parts.map(({ part }) => part))
   if (terminal) return { stop: readStop(terminal, parts) }
   return queued && !cause ? { stop: { reason: 'paused', raw: 'queued' } } : stopAfterInterruption(cause)
@@ -167,9 +167,9 @@ function outcome({ failure, terminal, items, queued }: State, cause: EndCause | 
 
 /** Why a reply ended. The wire has no reason for tool calls: they are a completed response with a call in it. */
 function readStop(response: JsonObject, parts: readonly Part[]): Stop {
-  const status = stringIn(response, 'status') ?? 'completed'
+  const status = stringField(response, 'status') ?? 'completed'
   if (status === 'incomplete') {
-    const raw = stringIn(objectIn(response, 'incomplete_details') ?? {}, 'reason') ?? status
+    const raw = stringField(objectField(response, 'incomplete_details') ?? {}, 'reason') ?? status
     return { reason: incompleteReasons.get(raw) ?? 'interrupted', raw }
   }
   if (status === 'cancelled') return { reason: 'cancelled', raw: status }
@@ -193,16 +193,16 @@ const incompleteReasons = new Map<string, StopReason>([
  */
 export function readUsage(raw: Json | undefined): Usage | undefined {
   if (!isObject(raw)) return undefined
-  const details = objectIn(raw, 'input_tokens_details') ?? {}
-  const cacheRead = numberIn(details, 'cached_tokens') ?? 0
-  const cacheWrite = numberIn(details, 'cache_write_tokens') ?? 0
-  const input = numberIn(raw, 'input_tokens') ?? 0
+  const details = objectField(raw, 'input_tokens_details') ?? {}
+  const cacheRead = numberField(details, 'cached_tokens') ?? 0
+  const cacheWrite = numberField(details, 'cache_write_tokens') ?? 0
+  const input = numberField(raw, 'input_tokens') ?? 0
   return {
     input: cacheRead > input ? input + cacheRead : input,
-    output: numberIn(raw, 'output_tokens') ?? 0,
+    output: numberField(raw, 'output_tokens') ?? 0,
     cacheRead,
     cacheWrite,
-    reasoning: numberIn(objectIn(raw, 'output_tokens_details') ?? {}, 'reasoning_tokens') ?? 0,
+    reasoning: numberField(objectField(raw, 'output_tokens_details') ?? {}, 'reasoning_tokens') ?? 0,
     raw,
   }
 }

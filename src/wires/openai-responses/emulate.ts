@@ -7,7 +7,7 @@ import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import type { Usage } from '../../core/usage.ts'
 import { splitText } from '../shared/text.ts'
 import type { WholeProfile } from '../wire.ts'
-import { type Item, objectsIn, protocolId, stringIn, typeOf } from './types.ts'
+import { type Item, objectFields, protocolId, stringField, typeOf } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const native = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -197,7 +197,7 @@ export function split(body: Json, piece: number = defaultPiece): Json[] {
   const emit = (type: string, fields: JsonObject) => {
     events.push({ type, ...fields, sequence_number: events.length })
   }
-  const status = stringIn(body, 'status')
+  const status = stringField(body, 'status')
   const begun: JsonObject = { ...body, status: 'in_progress', completed_at: null, output: [], usage: null }
   emit('response.created', { response: begun })
   if (status === 'queued') {
@@ -205,7 +205,7 @@ export function split(body: Json, piece: number = defaultPiece): Json[] {
     return events
   }
   emit('response.in_progress', { response: begun })
-  for (const [index, item] of objectsIn(body, 'output').entries()) splitItem(item, index, Math.max(1, piece), emit)
+  for (const [index, item] of objectFields(body, 'output').entries()) splitItem(item, index, Math.max(1, piece), emit)
   emit(terminalTypes.get(status ?? '') ?? 'response.completed', { response: body })
   return events
 }
@@ -219,11 +219,11 @@ export const terminalTypes = new Map([
 type Emit = (type: string, fields: JsonObject) => void
 
 function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
-  const place = { item_id: stringIn(item, 'id') ?? '', output_index: index }
+  const place = { item_id: stringField(item, 'id') ?? '', output_index: index }
   emit('response.output_item.added', { output_index: index, item: emptied(item) })
   switch (typeOf(item)) {
     case 'message':
-      for (const [contentIndex, content] of objectsIn(item, 'content').entries()) {
+      for (const [contentIndex, content] of objectFields(item, 'content').entries()) {
         splitContent(content, { ...place, content_index: contentIndex }, piece, emit)
       }
       break
@@ -231,10 +231,17 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
       splitReasoning(item, place, piece, emit)
       break
     case 'function_call':
-      emitText(stringIn(item, 'arguments') ?? '', 'response.function_call_arguments', 'arguments', place, piece, emit)
+      emitText(
+        stringField(item, 'arguments') ?? '',
+        'response.function_call_arguments',
+        'arguments',
+        place,
+        piece,
+        emit,
+      )
       break
     case 'custom_tool_call':
-      emitText(stringIn(item, 'input') ?? '', 'response.custom_tool_call_input', 'input', place, piece, emit)
+      emitText(stringField(item, 'input') ?? '', 'response.custom_tool_call_input', 'input', place, piece, emit)
   }
   emit('response.output_item.done', { output_index: index, item })
 }
@@ -259,11 +266,11 @@ export function emptied(item: Item): Item {
 function splitContent(content: JsonObject, place: JsonObject, piece: number, emit: Emit): void {
   if (content.type === 'refusal') {
     emit('response.content_part.added', { ...place, part: { ...content, refusal: '' } })
-    emitText(stringIn(content, 'refusal') ?? '', 'response.refusal', 'refusal', place, piece, emit)
+    emitText(stringField(content, 'refusal') ?? '', 'response.refusal', 'refusal', place, piece, emit)
   } else if (content.type === 'output_text') {
     const annotations = Array.isArray(content.annotations) ? content.annotations : []
     emit('response.content_part.added', { ...place, part: { ...content, text: '', annotations: [] } })
-    emitText(stringIn(content, 'text') ?? '', 'response.output_text', 'text', place, piece, emit, { logprobs: [] })
+    emitText(stringField(content, 'text') ?? '', 'response.output_text', 'text', place, piece, emit, { logprobs: [] })
     for (const [index, annotation] of annotations.entries()) {
       emit('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
     }
@@ -272,16 +279,16 @@ function splitContent(content: JsonObject, place: JsonObject, piece: number, emi
 }
 
 function splitReasoning(item: Item, place: JsonObject, piece: number, emit: Emit): void {
-  for (const [index, part] of objectsIn(item, 'summary').entries()) {
+  for (const [index, part] of objectFields(item, 'summary').entries()) {
     const spot = { ...place, summary_index: index }
     emit('response.reasoning_summary_part.added', { ...spot, part: { ...part, text: '' } })
-    emitText(stringIn(part, 'text') ?? '', 'response.reasoning_summary_text', 'text', spot, piece, emit)
+    emitText(stringField(part, 'text') ?? '', 'response.reasoning_summary_text', 'text', spot, piece, emit)
     emit('response.reasoning_summary_part.done', { ...spot, part })
   }
-  for (const [index, part] of objectsIn(item, 'content').entries()) {
+  for (const [index, part] of objectFields(item, 'content').entries()) {
     const spot = { ...place, content_index: index }
     emit('response.content_part.added', { ...spot, part: { ...part, text: '' } })
-    emitText(stringIn(part, 'text') ?? '', 'response.reasoning_text', 'text', spot, piece, emit)
+    emitText(stringField(part, 'text') ?? '', 'response.reasoning_text', 'text', spot, piece, emit)
     emit('response.content_part.done', { ...spot, part })
   }
 }

@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto'
 import type { Context, Grammar, Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds.ts'
-import type { Effort, ServerTool } from '../../settings/options.ts'
+import type { ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import { nearestEffort } from '../shared/options.ts'
 import { inRange } from '../shared/ranges.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
 import { functionIn } from '../shared/request-options.ts'
@@ -14,7 +15,7 @@ import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool, Target } from '../wire.ts'
 import { inNamespace } from './encode-reply.ts'
-import { type Item, objectsIn, stringIn, typeOf } from './types.ts'
+import { type Item, objectFields, stringField, typeOf } from './types.ts'
 
 const maxCacheKey = 64
 
@@ -115,13 +116,12 @@ export function toolChoice(
   }
 }
 
-const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
 export function reasoningFields(target: Target, notes: Note[]): JsonObject {
   const requested = target.options.effort
   const { efforts } = target.capabilities
   if (requested === undefined) return {}
-  const effort = nearest(requested, efforts)
+  // Of two equally near efforts, `none` comes last: it turns reasoning off.
+  const effort = nearestEffort(requested, efforts, (level) => (level === 'none' ? 1 : 0))
   if (effort === undefined) {
     notes.push({ kind: 'dropped', what: `effort ${requested}`, why: 'the model has no efforts' })
     return {}
@@ -131,14 +131,6 @@ export function reasoningFields(target: Target, notes: Note[]): JsonObject {
     notes.push({ kind: 'changed', what: `effort ${requested} to ${effort}`, why, rule: 'C17' })
   }
   return { reasoning: { effort } }
-}
-
-function nearest(requested: Effort, supported: readonly Effort[]): Effort | undefined {
-  // Of two equally near efforts, `none` comes last: it turns reasoning off.
-  const far = (effort: Effort) =>
-    Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(requested)) +
-    (effort === 'none' && requested !== 'none' ? 0.5 : 0)
-  return supported.toSorted((a, b) => far(a) - far(b))[0]
 }
 
 export function answerFormat(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
@@ -226,7 +218,7 @@ export function readServerTool(tool: JsonObject): ServerTool | undefined {
 
 /** Each tool once; the last declaration of a name applies. */
 export function readTools(body: JsonObject, items: readonly Item[], notes: Note[]): ToolSpec[] {
-  const declared = objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
+  const declared = objectFields(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
   const loaded = toolsInItems(items, notes)
   return loaded.length === 0
     ? declared
@@ -237,7 +229,7 @@ export function readTools(body: JsonObject, items: readonly Item[], notes: Note[
 export function toolsInItems(items: readonly Item[], notes: Note[] = []): ToolSpec[] {
   return items.flatMap((item, index) =>
     addsTools(item)
-      ? objectsIn(item, 'tools').flatMap((tool, i) => readTool(tool, `$.input[${index}].tools[${i}]`, notes))
+      ? objectFields(item, 'tools').flatMap((tool, i) => readTool(tool, `$.input[${index}].tools[${i}]`, notes))
       : [],
   )
 }
@@ -251,8 +243,8 @@ function addsTools(item: Item): boolean {
 /** One tool, or those of a namespace. A tool that the client runs becomes one of ours; the others only the provider can run. */
 function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
   const declared = functionIn(tool) ?? tool
-  const name = stringIn(declared, 'name')
-  const description = stringIn(declared, 'description')
+  const name = stringField(declared, 'name')
+  const description = stringField(declared, 'description')
   const described = description !== undefined && { description }
   const input = isObject(declared.parameters) ? declared.parameters : { type: 'object', properties: {} }
   if (tool.type === 'tool_search' && tool.execution === 'client') {
@@ -264,7 +256,7 @@ function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
     return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
   }
   if (name !== undefined && tool.type === 'namespace') {
-    const inside = objectsIn(tool, 'tools').flatMap((inner, i) => readTool(inner, `${path}.tools[${i}]`, notes))
+    const inside = objectFields(tool, 'tools').flatMap((inner, i) => readTool(inner, `${path}.tools[${i}]`, notes))
     const namespace = { name, ...described }
     return inside.map((spec) => ({ ...spec, name: namespacedName(name, spec.name), namespace }))
   }
@@ -279,7 +271,7 @@ function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
 
 function grammarOf(tool: JsonObject): Grammar | undefined {
   const format = isObject(tool.format) ? tool.format : {}
-  const syntax = stringIn(format, 'syntax')
-  const definition = stringIn(format, 'definition')
+  const syntax = stringField(format, 'syntax')
+  const definition = stringField(format, 'definition')
   return syntax !== undefined && definition !== undefined ? { syntax, definition } : undefined
 }

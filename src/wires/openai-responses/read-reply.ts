@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
 import { namespacedName, searchName } from '../../core/tool-kinds.ts'
 import { readArguments } from '../shared/decoding.ts'
-import { asksClient, type Item, objectsIn, protocolId, stringIn, typeOf } from './types.ts'
+import { asksClient, type Item, objectFields, protocolId, stringField, typeOf } from './types.ts'
 
 interface ItemReader {
   /** Our id for the next call. */
@@ -30,7 +30,8 @@ function partsOf(item: Item, reader: ItemReader): Part[] {
     case 'function_call':
       return readFunctionCall(item, reader)
     case 'custom_tool_call':
-      if (!asksClient(item)) return [serverTool(stringIn(item, 'name') ?? type, parseArguments(item.input), undefined)]
+      if (!asksClient(item))
+        return [serverTool(stringField(item, 'name') ?? type, parseArguments(item.input), undefined)]
       return [readCustomCall(item, reader)]
     case 'tool_search_call':
       return asksClient(item) ? [readSearch(item, reader)] : [opaque(type, item)]
@@ -49,14 +50,14 @@ function opaque(type: string, item: Item): Part {
 
 /** The name of the tool that an item calls, with its namespace. */
 export function calledName(item: Item): string {
-  const name = stringIn(item, 'name') ?? ''
-  const namespace = stringIn(item, 'namespace')
+  const name = stringField(item, 'name') ?? ''
+  const namespace = stringField(item, 'namespace')
   return namespace ? namespacedName(namespace, name) : name
 }
 
 /** The fields of a call item about its tool, besides the name. */
 export function marksOf(item: Item): Pick<ToolCallPart, 'kind' | 'namespace'> {
-  const namespace = stringIn(item, 'namespace')
+  const namespace = stringField(item, 'namespace')
   return {
     ...(typeOf(item) === 'custom_tool_call' && { kind: 'free-form' }),
     ...(typeOf(item) === 'tool_search_call' && { kind: 'search' }),
@@ -67,35 +68,35 @@ export function marksOf(item: Item): Pick<ToolCallPart, 'kind' | 'namespace'> {
 function readContents(item: Item): Part[] {
   const content = item.content
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return objectsIn(item, 'content').map(readContent)
+  return objectFields(item, 'content').map(readContent)
 }
 
 function readContent(content: JsonObject): Part {
-  const type = stringIn(content, 'type') ?? ''
+  const type = stringField(content, 'type') ?? ''
   if (type === 'output_text' || type === 'text' || type === 'input_text') {
     const annotations = content.annotations
     return {
       type: 'text',
-      text: stringIn(content, 'text') ?? '',
+      text: stringField(content, 'text') ?? '',
       ...(Array.isArray(annotations) && annotations.length > 0 && { citations: annotations }),
     }
   }
-  if (type === 'refusal') return { type: 'refusal', text: stringIn(content, 'refusal') ?? '' }
+  if (type === 'refusal') return { type: 'refusal', text: stringField(content, 'refusal') ?? '' }
   return { type: 'opaque', kind: `${protocolId}/${type || 'content'}`, data: content }
 }
 
 /** Open models show their reasoning in `content`; the others provide a summary at most. */
 function readReasoning(item: Item): ReasoningPart {
-  const text = objectsIn(item, 'content')
-  if (text.length > 0) return { type: 'reasoning', text: text.map((word) => stringIn(word, 'text') ?? '').join('') }
-  const summary = objectsIn(item, 'summary').map((part) => stringIn(part, 'text') ?? '')
+  const text = objectFields(item, 'content')
+  if (text.length > 0) return { type: 'reasoning', text: text.map((word) => stringField(word, 'text') ?? '').join('') }
+  const summary = objectFields(item, 'summary').map((part) => stringField(part, 'text') ?? '')
   return { type: 'reasoning', text: summary.join('\n\n'), hidden: true }
 }
 
 function readFunctionCall(item: Item, reader: ItemReader): ToolCallPart[] {
-  const alias = stringIn(item, 'call_id') || undefined
+  const alias = stringField(item, 'call_id') || undefined
   const name = calledName(item)
-  const read = readArguments(stringIn(item, 'arguments') ?? '')
+  const read = readArguments(stringField(item, 'arguments') ?? '')
   const children = unwrap(name, read.input)
   const calls = children ?? [{ name, ...read }]
   return calls.map((call) => ({
@@ -110,21 +111,21 @@ function readFunctionCall(item: Item, reader: ItemReader): ToolCallPart[] {
 
 /** A custom tool takes raw text. As an input it is one field, so that any other wire can carry the call. */
 function readCustomCall(item: Item, reader: ItemReader): ToolCallPart {
-  const alias = stringIn(item, 'call_id') || undefined
+  const alias = stringField(item, 'call_id') || undefined
   const name = calledName(item)
   return {
     type: 'tool-call',
     callId: reader.callId(alias, name),
     ...(alias && { alias }),
     name: reader.toolName(name),
-    input: { input: stringIn(item, 'input') ?? '' },
+    input: { input: stringField(item, 'input') ?? '' },
     ...marksOf(item),
   }
 }
 
 /** A tool search by the client: a call like any other, whose name the wire omits. */
 function readSearch(item: Item, reader: ItemReader): ToolCallPart {
-  const alias = stringIn(item, 'call_id') || undefined
+  const alias = stringField(item, 'call_id') || undefined
   return {
     type: 'tool-call',
     callId: reader.callId(alias, searchName),
@@ -136,11 +137,11 @@ function readSearch(item: Item, reader: ItemReader): ToolCallPart {
 }
 
 function readImage(item: Item): Part[] {
-  const prompt = stringIn(item, 'revised_prompt')
+  const prompt = stringField(item, 'revised_prompt')
   const tool = serverTool('image_generation', prompt === undefined ? undefined : { prompt }, undefined)
-  const result = stringIn(item, 'result')
+  const result = stringField(item, 'result')
   if (!result) return [tool]
-  const mediaType = `image/${stringIn(item, 'output_format') ?? 'png'}`
+  const mediaType = `image/${stringField(item, 'output_format') ?? 'png'}`
   return [tool, { type: 'media', mediaType, data: { kind: 'base64', base64: result } }]
 }
 
@@ -157,7 +158,7 @@ function readServerTool(type: string, item: Item): ServerToolPart | undefined {
         item.outputs,
       )
     case 'mcp_call':
-      return serverTool(stringIn(item, 'name') ?? type, parseArguments(item.arguments), item.output ?? item.error)
+      return serverTool(stringField(item, 'name') ?? type, parseArguments(item.arguments), item.output ?? item.error)
     case 'mcp_list_tools':
       return serverTool(type, { server_label: item.server_label ?? '' }, item.tools ?? item.error)
     case 'tool_search_call':
@@ -168,7 +169,7 @@ function readServerTool(type: string, item: Item): ServerToolPart | undefined {
     case 'code_execution_call':
     case 'view_image_call':
     case 'view_x_video_call':
-      return serverTool(stringIn(item, 'name') ?? type, parseArguments(item.arguments ?? item.action), item.output)
+      return serverTool(stringField(item, 'name') ?? type, parseArguments(item.arguments ?? item.action), item.output)
     default:
       return undefined
   }

@@ -29,9 +29,9 @@ import {
   isOpenAI,
   itemId,
   maxIdLength,
-  objectsIn,
+  objectFields,
   sameModel,
-  stringIn,
+  stringField,
   typeOf,
   withoutClientFields,
   type Item,
@@ -61,7 +61,7 @@ export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenRepl
   const asked: string[] = []
   for (const { sendable } of plan) {
     if (!sendable) continue
-    const id = stringIn(sendable, 'id')
+    const id = stringField(sendable, 'id')
     if (isWhole && id !== undefined) usedIds.push(id)
     const key = answerKey(sendable)
     if (key !== undefined && items.includes(sendable)) asked.push(key)
@@ -96,7 +96,7 @@ function planItem(
   const clean = cleanJson(tidy, at, scope.notes)
   if (type === 'reasoning') return planReasoning(clean, item, from, reply, scope)
   if (type === 'compaction') {
-    const readable = stringIn(item, 'encrypted_content') && sameModel(reply.origin.model, scope.target.model)
+    const readable = stringField(item, 'encrypted_content') && sameModel(reply.origin.model, scope.target.model)
     return readable ? { item, from, sendable: clean } : { item, from, rule: 'R7' }
   }
   if (call) {
@@ -119,14 +119,14 @@ function planItem(
 /** A model may call an undeclared tool, under a name that is refused when it is sent back (C8). */
 function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string | undefined {
   // A search has no name here, and a name inside a namespace has a special form.
-  if (call.kind === 'search' || stringIn(item, 'namespace') !== undefined) return undefined
-  return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
+  if (call.kind === 'search' || stringField(item, 'namespace') !== undefined) return undefined
+  return isWrapperName(stringField(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
 }
 
 /** Half a surrogate pair is well-formed in this text, as an escape, but breaks the server that parses it. */
 function cleanArguments(item: Item, at: string, scope: ReplyScope): string | undefined {
   if (typeof item.arguments === 'object') return undefined
-  const text = stringIn(item, 'arguments') ?? ''
+  const text = stringField(item, 'arguments') ?? ''
   if (text.trim() === '' && typeOf(item) === 'function_call') {
     scope.notes.push({
       kind: 'changed',
@@ -154,7 +154,7 @@ function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scop
   const echoed =
     quirks.echoReasoning === 'always' ||
     (quirks.echoReasoning === 'tool-turns' && reply.parts.some((part) => part.type === 'tool-call'))
-  if (echoed && objectsIn(item, 'content').length > 0) {
+  if (echoed && objectFields(item, 'content').length > 0) {
     return { item, from, sendable: { ...rest, content, ...(isReadable && { encrypted_content: cipher }) } }
   }
   if (isReadable) return { item, from, sendable: { ...rest, encrypted_content: cipher } }
@@ -194,11 +194,11 @@ function isSent(callId: Json | undefined, scope: ReplyScope): boolean {
 function hasWords(item: Item): boolean {
   const { content } = item
   if (typeof content === 'string') return content !== ''
-  return objectsIn(item, 'content').some((part) => part.text !== '' && part.refusal !== '')
+  return objectFields(item, 'content').some((part) => part.text !== '' && part.refusal !== '')
 }
 
 function isRefusal(item: Item): boolean {
-  const parts = objectsIn(item, 'content')
+  const parts = objectFields(item, 'content')
   return parts.length > 0 && parts.every((part) => part.type === 'refusal')
 }
 
@@ -208,13 +208,13 @@ function goesWhole(plan: readonly Planned[], scope: ReplyScope): boolean {
   if (!plan.every(({ sendable, changed }) => sendable && !changed)) return false
   const last = plan.at(-1)
   if (last && typeOf(last.item) === 'reasoning') return false
-  const ids = plan.flatMap(({ item }) => stringIn(item, 'id') ?? [])
+  const ids = plan.flatMap(({ item }) => stringField(item, 'id') ?? [])
   if (new Set(ids).size < ids.length || ids.some((id) => scope.isUsed(id))) return false
   return plan.every(({ item }) => idFits(item)) && plan.some(({ sendable }) => sendable && needsId(sendable))
 }
 
 function idFits(item: Item): boolean {
-  const id = stringIn(item, 'id')
+  const id = stringField(item, 'id')
   if (id === undefined) return factsOf(typeOf(item)).idOptional === true && !item.encrypted_content
   return id.length <= maxIdLength && id.startsWith(factsOf(typeOf(item)).prefix ?? '')
 }
@@ -343,7 +343,7 @@ function withoutParsed(part: Item): Item {
 }
 
 function noteId(item: Item, at: string, scope: ReplyScope): void {
-  const original = stringIn(item, 'call_id') ?? ''
+  const original = stringField(item, 'call_id') ?? ''
   const why = original.length > maxIdLength ? `longer than ${maxIdLength}` : 'empty, or used by an earlier call'
   scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(original)}`, why, at, rule: 'R12' })
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { invalid, tooLong } from '../shared/openai-rules.ts'
 import type { Issue } from '../wire.ts'
 import { type Check, hasState, maxNameLength, missing, namePattern, unknown, wrongValue } from './rules-context.ts'
-import { codexMetadataKey, factsOf, inputItemTypes, maxIdLength, objectsIn, stringIn, typeOf } from './types.ts'
+import { codexMetadataKey, factsOf, inputItemTypes, maxIdLength, objectFields, stringField, typeOf } from './types.ts'
 
 const roles = ['assistant', 'system', 'developer', 'user']
 
@@ -16,7 +16,7 @@ export const itemKinds: Check = ({ items }) =>
       return [wrongValue('R17', `input[${i}]`, String(type), inputItemTypes)]
     }
     if (typeOf(item) !== 'message' && typeOf(item) !== '') return []
-    const role = stringIn(item, 'role') ?? ''
+    const role = stringField(item, 'role') ?? ''
     if (!roles.includes(role)) return [wrongValue('R14', `input[${i}]`, role, roles)]
     return item.content === undefined ? [missing('shape', `input[${i}].content`)] : []
   })
@@ -74,17 +74,17 @@ export const contentParts: Check = ({ items }) =>
   items.flatMap((item, i) => {
     if (typeOf(item) !== 'message') return outputParts(item, i)
     const supported = item.role === 'assistant' ? assistantParts : inputParts
-    return partIssues(objectsIn(item, 'content'), `input[${i}].content`, supported)
+    return partIssues(objectFields(item, 'content'), `input[${i}].content`, supported)
   })
 
 function outputParts(item: JsonObject, i: number): Issue[] {
   if (!typeOf(item).endsWith('tool_call_output') && typeOf(item) !== 'function_call_output') return []
-  return partIssues(objectsIn(item, 'output'), `input[${i}].output`, ['input_text', 'input_image', 'input_file'])
+  return partIssues(objectFields(item, 'output'), `input[${i}].output`, ['input_text', 'input_image', 'input_file'])
 }
 
 function partIssues(parts: readonly JsonObject[], place: string, supported: readonly string[]): Issue[] {
   return parts.flatMap((part, i) => {
-    const type = stringIn(part, 'type') ?? ''
+    const type = stringField(part, 'type') ?? ''
     if (!supported.includes(type)) return [wrongValue('R15', `${place}[${i}]`, type, supported)]
     const text = type === 'refusal' ? 'refusal' : type.endsWith('_text') ? 'text' : undefined
     return text && typeof part[text] !== 'string' ? [missing('shape', `${place}[${i}].${text}`)] : []
@@ -105,7 +105,7 @@ const checkedPrefixes: ReadonlySet<string> = new Set(['message', 'reasoning', 'f
 /** R10, R11: an id has the prefix of its type of item, and is short. */
 export const itemIds: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
-    const id = stringIn(item, 'id')
+    const id = stringField(item, 'id')
     if (id === undefined) return []
     const type = typeOf(item)
     const param = `input[${i}].id`
@@ -119,7 +119,7 @@ export const itemIds: Check = ({ items }) =>
 
 export const callIdLength: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
-    const id = stringIn(item, 'call_id')
+    const id = stringField(item, 'call_id')
     const param = `input[${i}].call_id`
     if (id === undefined || !requiredKeys.has(typeOf(item))) return []
     if (id === '') {
@@ -132,7 +132,7 @@ export const callIdLength: Check = ({ items }) =>
 /** C8: the rules for tool names apply to the names of calls, whatever their source. */
 export const callNames: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
-    const name = typeOf(item) === 'function_call' ? stringIn(item, 'name') : undefined
+    const name = typeOf(item) === 'function_call' ? stringField(item, 'name') : undefined
     const param = `input[${i}].name`
     if (name === undefined || (namePattern.test(name) && name.length <= maxNameLength)) return []
     if (name.length > maxNameLength) return [tooLong('C8', param, maxNameLength, name)]
@@ -153,12 +153,12 @@ const soundOrFilm = /\.(mp3|wav|ogg|flac|m4a|aac|mp4|mov|avi|mkv|webm)(\?|#|$)/i
 export const fileKinds: Check = ({ items }) =>
   items.flatMap((item, i) =>
     (['content', 'output'] as const).flatMap((key) =>
-      objectsIn(item, key).flatMap((part, j): Issue[] => {
+      objectFields(item, key).flatMap((part, j): Issue[] => {
         if (part.type !== 'input_file') return []
-        const type = unreadable.exec(stringIn(part, 'file_data') ?? '')?.[1]
+        const type = unreadable.exec(stringField(part, 'file_data') ?? '')?.[1]
         const param = `input[${i}].${key}[${j}].file_data`
         if (type) return [unsupportedData(param, type)]
-        if (!soundOrFilm.test(stringIn(part, 'file_url') ?? '')) return []
+        if (!soundOrFilm.test(stringField(part, 'file_url') ?? '')) return []
         const text = 'The file type you uploaded is not supported. Please try again with a pdf'
         return [invalid('file-kind', text, 'input', 'unsupported_file')]
       }),
@@ -199,7 +199,7 @@ export const pairs: Check = (body) => {
   const issues: Issue[] = []
   for (const item of body.items) {
     const type = typeOf(item)
-    const id = stringIn(item, 'call_id') ?? ''
+    const id = stringField(item, 'call_id') ?? ''
     const kind = callTypes.get(type)
     if (kind) {
       open.set(`${kind.output} ${id}`, { item, words: kind })
@@ -214,7 +214,7 @@ export const pairs: Check = (body) => {
     open.delete(`${type} ${id}`)
   }
   for (const { item, words } of open.values()) {
-    const id = stringIn(item, 'call_id') ?? ''
+    const id = stringField(item, 'call_id') ?? ''
     issues.push(invalid('R1', `No tool output found for ${words.name} ${id}.`, 'input'))
   }
   return issues
@@ -238,7 +238,7 @@ const notProduced: ReadonlySet<string> = new Set([
  */
 export const reasoningFollowed: Check = ({ items, fields }) =>
   items.flatMap((item, i): Issue[] => {
-    const id = stringIn(item, 'id')
+    const id = stringField(item, 'id')
     if (typeOf(item) !== 'reasoning' || id === undefined) return []
     const next = items.slice(i + 1).find((other) => typeOf(other) !== 'reasoning')
     const isProduct =
@@ -254,7 +254,7 @@ export const reasoningFollowed: Check = ({ items, fields }) =>
 export const nothingStored: Check = ({ items, fields }) => {
   if (fields.store !== false) return []
   return items.flatMap((item): Issue[] => {
-    const id = stringIn(item, 'id')
+    const id = stringField(item, 'id')
     const bare = typeOf(item) === 'reasoning' && !item.encrypted_content
     if (id === undefined || !(bare || typeOf(item) === 'item_reference')) return []
     const text = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
@@ -265,7 +265,7 @@ export const nothingStored: Check = ({ items, fields }) => {
 export const uniqueIds: Check = ({ items }) => {
   const seen = new Set<string>()
   return items.flatMap((item): Issue[] => {
-    const id = stringIn(item, 'id')
+    const id = stringField(item, 'id')
     if (id === undefined) return []
     if (!seen.has(id)) {
       seen.add(id)
@@ -282,11 +282,11 @@ export const outputsAdjacent: Check = ({ items }) => {
   for (let i = 0; i < items.length;) {
     const calls: string[] = []
     for (; i < items.length && /^(function|custom_tool)_call$/.test(typeOf(items[i] ?? {})); i++) {
-      calls.push(stringIn(items[i] ?? {}, 'call_id') ?? '')
+      calls.push(stringField(items[i] ?? {}, 'call_id') ?? '')
     }
     const answered = new Set<string>()
     for (; i < items.length && /^(function|custom_tool)_call_output$/.test(typeOf(items[i] ?? {})); i++) {
-      answered.add(stringIn(items[i] ?? {}, 'call_id') ?? '')
+      answered.add(stringField(items[i] ?? {}, 'call_id') ?? '')
     }
     const open = calls.find((id) => !answered.has(id))
     const stray = [...answered].find((id) => !calls.includes(id))

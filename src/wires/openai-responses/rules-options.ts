@@ -16,7 +16,7 @@ import {
   wrongType,
   wrongValue,
 } from './rules-context.ts'
-import { stringIn } from './types.ts'
+import { stringField } from './types.ts'
 
 const knownFields: ReadonlySet<string> = new Set([
   'access_programs',
@@ -136,7 +136,7 @@ export const tools: Check = (body) => {
     const place = `tools[${i}]`
     if (typeof tool.type !== 'string') return [missing('shape', `${place}.type`)]
     if (tool.type !== 'function') return []
-    const name = stringIn(tool, 'name')
+    const name = stringField(tool, 'name')
     if (name === undefined) return [missing('C9', `${place}.name`)]
     if (!namePattern.test(name)) {
       const text = `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '${namePattern.source}'.`
@@ -161,7 +161,7 @@ export const toolChoice: Check = (body) => {
     return [wrongValue('shape', 'tool_choice', choice, ['none', 'auto', 'required'])]
   }
   if (!isObject(choice) || choice.type !== 'function') return []
-  const name = stringIn(choice, 'name')
+  const name = stringField(choice, 'name')
   if (name === undefined) return [missing('shape', 'tool_choice.name')]
   // Tools can also be added by an item, or found by a search.
   const isClosed = offered.every((tool) => tool.type === 'function')
@@ -174,7 +174,7 @@ export const answerFormat: Check = ({ fields }) => {
   const format = isObject(fields.text) ? fields.text.format : undefined
   if (!isObject(format)) return []
   const types = ['json_object', 'text', 'json_schema']
-  const type = stringIn(format, 'type') ?? ''
+  const type = stringField(format, 'type') ?? ''
   if (!types.includes(type)) return [wrongValue('shape', 'text.format.type', type, types)]
   if (type !== 'json_schema') return []
   return ['name', 'schema'].filter((key) => !isGiven(format[key])).map((key) => missing('shape', `text.format.${key}`))

@@ -41,7 +41,7 @@ import {
   triggerLast,
   uniqueIds,
 } from './rules-messages.ts'
-import { isOpenAI, objectsIn, stringIn, typeOf } from './types.ts'
+import { isOpenAI, objectFields, stringField, typeOf } from './types.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   if (!isObject(body)) return [invalid('shape', 'We could not parse the JSON body of your request.')]
@@ -200,16 +200,16 @@ const llamaCpp: Check = ({ items }) =>
   items.flatMap((item): Issue[] => {
     const type = typeOf(item)
     const isUntyped = item.type === undefined && item.role === 'assistant'
-    const isUnknown = type === 'message' && !llamaRoles.has(stringIn(item, 'role') ?? '')
+    const isUnknown = type === 'message' && !llamaRoles.has(stringField(item, 'role') ?? '')
     if (isUntyped || isUnknown || !llamaTypes.has(type)) return [llama("Cannot determine type of 'item'")]
     if (type === 'reasoning') {
       if (!Array.isArray(item.content)) return [llama("item['content'] is not an array")]
       return item.content.length === 0 ? [llama("item['content'] is empty")] : []
     }
-    if (objectsIn(item, 'content').some((part) => part.type === 'input_file')) {
+    if (objectFields(item, 'content').some((part) => part.type === 'input_file')) {
       return [llama("'input_file' is not supported by llamacpp at this moment")]
     }
-    if (objectsIn(item, 'output').some((part) => stringIn(part, 'type') !== 'input_text')) {
+    if (objectFields(item, 'output').some((part) => stringField(part, 'type') !== 'input_text')) {
       return [llama("Output of tool call should be 'Input text'")]
     }
     return []

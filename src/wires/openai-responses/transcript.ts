@@ -20,7 +20,7 @@ import { mediaFromUrl } from '../shared/media.ts'
 import { openaiResponses } from './index.ts'
 import { marksOf, readItem } from './read-reply.ts'
 import { readTools } from './options.ts'
-import { clientItemTypes, inputItemTypes, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
+import { clientItemTypes, inputItemTypes, objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { withSource, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
@@ -49,7 +49,7 @@ function isItem(item: Item): boolean {
 function isSpecific(item: Item): boolean {
   if (!isItem(item)) return false
   if (item.type !== undefined && item.type !== 'message') return true
-  return objectsIn(item, 'content').some((part) => /^(input|output)_/.test(stringIn(part, 'type') ?? ''))
+  return objectFields(item, 'content').some((part) => /^(input|output)_/.test(stringField(part, 'type') ?? ''))
 }
 
 function read(json: Json): Transcript {
@@ -58,13 +58,13 @@ function read(json: Json): Transcript {
     if (!isObject(item)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
   }
   const list = items.filter(isObject)
-  const origin: Origin = { protocol: protocolId, provider: 'openai', model: stringIn(body, 'model') ?? '' }
+  const origin: Origin = { protocol: protocolId, provider: 'openai', model: stringField(body, 'model') ?? '' }
   const messages = readGroups(list.map((item) => ({ item, origin }))).flatMap(({ message, start, end }) =>
     withSource(protocolId, list.slice(start, end), [message]),
   )
   const notes: Note[] = []
   const tools = readTools(body, list, notes)
-  const system = stringIn(body, 'instructions')
+  const system = stringField(body, 'instructions')
   if (Array.isArray(body.compactions) && body.compactions.length > 0) {
     notes.push({ kind: 'dropped', what: 'compactions', why: 'the whole history is here', at: '$.compactions' })
   }
@@ -169,9 +169,9 @@ function readReply(native: Item[], origin: Origin, registry: CallRegistry): Repl
 
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
 function readOutput(item: Item, origin: Origin, registry: CallRegistry): ToolMessage {
-  const alias = stringIn(item, 'call_id')
-  const loadedTools = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
-  const name = loadedTools ? searchName : stringIn(item, 'name')
+  const alias = stringField(item, 'call_id')
+  const loadedTools = typeOf(item) === 'tool_search_output' ? objectFields(item, 'tools') : undefined
+  const name = loadedTools ? searchName : stringField(item, 'name')
   const output: ToolResultPart['output'] = loadedTools
     ? [{ type: 'text', text: JSON.stringify(loadedTools) }]
     : outputParts(item, origin)
@@ -202,7 +202,7 @@ function wrappedShares(output: Json | undefined, count: number): string[] | unde
     const list = JSON.parse(output) as Json
     if (!Array.isArray(list) || list.length !== count) return undefined
     const shares = list.flatMap((output) =>
-      isObject(output) ? [stringIn(output, 'output') ?? JSON.stringify(output)] : [],
+      isObject(output) ? [stringField(output, 'output') ?? JSON.stringify(output)] : [],
     )
     return shares.length === count ? shares : undefined
   } catch {
@@ -213,7 +213,7 @@ function wrappedShares(output: Json | undefined, count: number): string[] | unde
 function outputParts(item: Item, origin: Origin): (TextPart | MediaPart)[] {
   if (typeof item.output === 'string') return [{ type: 'text', text: item.output }]
   if (!Array.isArray(item.output)) return [{ type: 'text', text: JSON.stringify(item.output ?? '') }]
-  return objectsIn(item, 'output').map((part) => {
+  return objectFields(item, 'output').map((part) => {
     const read = readInput(part, origin)
     return read.type === 'opaque' ? { type: 'text', text: JSON.stringify(part) } : read
   })
@@ -222,16 +222,16 @@ function outputParts(item: Item, origin: Origin): (TextPart | MediaPart)[] {
 function userParts(item: Item, origin: Origin): UserMessage['parts'] {
   if (typeOf(item) !== 'message') return [{ type: 'opaque', kind: `${protocolId}/${typeOf(item)}`, data: item }]
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }]
-  return objectsIn(item, 'content').map((part) => readInput(part, origin))
+  return objectFields(item, 'content').map((part) => readInput(part, origin))
 }
 
 function readInput(part: JsonObject, origin: Origin): TextPart | MediaPart | Extract<Part, { type: 'opaque' }> {
-  const type = stringIn(part, 'type') ?? ''
-  const fileId = stringIn(part, 'file_id')
-  const name = stringIn(part, 'filename')
-  const url = stringIn(part, 'image_url') ?? stringIn(part, 'file_data') ?? stringIn(part, 'file_url')
+  const type = stringField(part, 'type') ?? ''
+  const fileId = stringField(part, 'file_id')
+  const name = stringField(part, 'filename')
+  const url = stringField(part, 'image_url') ?? stringField(part, 'file_data') ?? stringField(part, 'file_url')
   const isImage = type === 'input_image'
-  if (/^(input_text|output_text|text)$/.test(type)) return { type: 'text', text: stringIn(part, 'text') ?? '' }
+  if (/^(input_text|output_text|text)$/.test(type)) return { type: 'text', text: stringField(part, 'text') ?? '' }
   if (isImage || type === 'input_file') {
     const fallback = isImage ? 'image/png' : typeByName(name ?? url ?? '')
     const named = name === undefined ? {} : { name }
@@ -256,7 +256,7 @@ function typeByName(name: string): string {
 
 function textsOf(item: Item): TextPart[] {
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }]
-  return objectsIn(item, 'content').map((part) => ({ type: 'text', text: stringIn(part, 'text') ?? '' }))
+  return objectFields(item, 'content').map((part) => ({ type: 'text', text: stringField(part, 'text') ?? '' }))
 }
 
 const anyMedia = ['image/*', 'application/*', 'text/*', 'audio/*', 'video/*']
@@ -307,5 +307,5 @@ function encodeItems(messages: Message[], covers: number): Item[] {
       capabilities: { ...capabilities, media: anyMedia, resultMedia: anyMedia, toolKinds: true },
     },
   )
-  return objectsIn(body, 'input')
+  return objectFields(body, 'input')
 }

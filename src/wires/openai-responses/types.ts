@@ -125,7 +125,7 @@ export function withoutClientFields(item: Item, provider: string): Item {
 
 /** The item's type; a message may omit it. */
 export function typeOf(item: Item): string {
-  return stringIn(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')
+  return stringField(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')
 }
 
 /** Whether the item waits for an answer of the client; some types only if they run at the client. */
@@ -136,20 +136,20 @@ export function asksClient(item: Item): boolean {
     const environment = item.environment
     return !(isObject(environment) && String(environment.type).startsWith('container'))
   }
-  if (type === 'custom_tool_call') return !xaiServerTools.has(stringIn(item, 'name') ?? '')
+  if (type === 'custom_tool_call') return !xaiServerTools.has(stringField(item, 'name') ?? '')
   return factsOf(type).asksClient === true
 }
 
 /** The id that an answer to the item names. */
 export function answerKey(item: Item): string | undefined {
-  return typeOf(item) === 'mcp_approval_request' ? stringIn(item, 'id') : stringIn(item, 'call_id')
+  return typeOf(item) === 'mcp_approval_request' ? stringField(item, 'id') : stringField(item, 'call_id')
 }
 
 /** The call that a client item answers. */
 export function answeredKey(item: Item): string | undefined {
   const type = typeOf(item)
-  if (type === 'mcp_approval_response') return stringIn(item, 'approval_request_id')
-  return type.endsWith('_output') ? stringIn(item, 'call_id') : undefined
+  if (type === 'mcp_approval_response') return stringField(item, 'approval_request_id')
+  return type.endsWith('_output') ? stringField(item, 'call_id') : undefined
 }
 
 /** `gpt-5` and `gpt-5-2025-08-07` are the same model: a reply names the dated one. */
@@ -161,22 +161,22 @@ function withoutDate(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
 }
 
-export function stringIn(object: JsonObject, key: string): string | undefined {
+export function stringField(object: JsonObject, key: string): string | undefined {
   const value = object[key]
   return typeof value === 'string' ? value : undefined
 }
 
-export function numberIn(object: JsonObject, key: string): number | undefined {
+export function numberField(object: JsonObject, key: string): number | undefined {
   const value = object[key]
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-export function objectIn(object: JsonObject, key: string): JsonObject | undefined {
+export function objectField(object: JsonObject, key: string): JsonObject | undefined {
   const value = object[key]
   return isObject(value) ? value : undefined
 }
 
-export function objectsIn(object: JsonObject, key: string): JsonObject[] {
+export function objectFields(object: JsonObject, key: string): JsonObject[] {
   const value = object[key]
   return Array.isArray(value) ? value.filter((element: Json) => isObject(element)) : []
 }

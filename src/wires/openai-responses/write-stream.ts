@@ -8,7 +8,7 @@ import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
 import { emptied, itemsOf, terminalTypes, whole } from './emulate.ts'
-import { objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
+import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 
 interface Writing {
   readonly profile: StreamProfile
@@ -44,7 +44,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     end() {
       const events = [...begin(state), ...parts.end(), ...closeMessage(state)]
       const response = finishedResponse(state)
-      const status = stringIn(response, 'status') ?? ''
+      const status = stringField(response, 'status') ?? ''
       return [...events, event(state, terminalTypes.get(status) ?? 'response.completed', { response })]
     },
     fail: (issue) => [
@@ -133,7 +133,7 @@ function contentAdded(state: Writing, part: Part): Json {
 
 function closeContent(state: Writing, part: Part): Json[] {
   const item = itemFor(state, part, false)
-  const [content] = item ? objectsIn(item, 'content') : []
+  const [content] = item ? objectFields(item, 'content') : []
   const { message } = state
   if (!message || !content || !Array.isArray(message.content)) return []
   const place = placeOf(state, part)
@@ -168,7 +168,7 @@ function itemFor({ profile, output }: Writing, part: Part, asSummary: boolean): 
 function placeOf(state: Writing, part: Part): JsonObject {
   const { message, hidden, output } = state
   const item = message ?? itemFor(state, part, hidden)
-  const place = { item_id: (item && stringIn(item, 'id')) ?? '', output_index: output.length }
+  const place = { item_id: (item && stringField(item, 'id')) ?? '', output_index: output.length }
   if (part.type === 'tool-call') return place
   if (hidden && part.type === 'reasoning') return { ...place, summary_index: 0 }
   return { ...place, content_index: message && Array.isArray(message.content) ? message.content.length : 0 }
@@ -176,9 +176,9 @@ function placeOf(state: Writing, part: Part): JsonObject {
 
 /** The ends of what arrived in pieces. */
 function endGrowing(state: Writing, part: Part, item: Item, index: number): Json[] {
-  const place = { item_id: stringIn(item, 'id') ?? '', output_index: index }
+  const place = { item_id: stringField(item, 'id') ?? '', output_index: index }
   if (part.type === 'tool-call') {
-    const text = stringIn(item, 'arguments') ?? ''
+    const text = stringField(item, 'arguments') ?? ''
     return [event(state, 'response.function_call_arguments.done', { ...place, name: item.name ?? '', arguments: text })]
   }
   const text = part.type === 'reasoning' ? part.text : ''
@@ -197,8 +197,8 @@ function endGrowing(state: Writing, part: Part, item: Item, index: number): Json
 }
 
 function wholeInput(state: Writing, item: Item, index: number): Json[] {
-  const place = { item_id: stringIn(item, 'id') ?? '', output_index: index }
-  const input = stringIn(item, 'input') ?? ''
+  const place = { item_id: stringField(item, 'id') ?? '', output_index: index }
+  const input = stringField(item, 'input') ?? ''
   return [
     event(state, 'response.custom_tool_call_input.delta', { ...place, delta: input }),
     event(state, 'response.custom_tool_call_input.done', { ...place, input }),

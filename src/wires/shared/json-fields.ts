@@ -18,6 +18,12 @@ export function listIn(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : []
 }
 
+/** A repeated field; Google's APIs accept a single value for a list of one. */
+export function valuesIn(value: Json | undefined): Json[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}
+
 export function objectsIn(value: Json | undefined): JsonObject[] {
   return listIn(value).filter(isObject)
 }

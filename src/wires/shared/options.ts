@@ -1,14 +1,21 @@
 // Options fitted to a target: the nearest effort, and `extra` merged into a body.
 
-import type { Effort } from '../../settings/options.ts'
+import { efforts, type Effort } from '../../settings/options.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 
-const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+/** 0 for the lowest effort. */
+export function effortRank(effort: Effort): number {
+  return efforts.indexOf(effort)
+}
 
-/** The supported effort nearest to the requested one; the higher one of two equally near. */
-export function nearestEffort(requested: Effort, supported: readonly Effort[]): Effort | undefined {
-  const distance = (effort: Effort) => Math.abs(ladder.indexOf(effort) - ladder.indexOf(requested))
-  return supported.toSorted((a, b) => distance(a) - distance(b) || ladder.indexOf(b) - ladder.indexOf(a))[0]
+/** The supported effort nearest to the requested one; of two equally near, the one with the lower `tieBreak`. */
+export function nearestEffort(
+  requested: Effort,
+  supported: readonly Effort[],
+  tieBreak: (effort: Effort) => number = (effort) => -effortRank(effort),
+): Effort | undefined {
+  const distance = (effort: Effort) => Math.abs(effortRank(effort) - effortRank(requested))
+  return supported.toSorted((a, b) => distance(a) - distance(b) || tieBreak(a) - tieBreak(b))[0]
 }
 
 /** `extra` over the body: objects are merged, everything else is replaced. */
