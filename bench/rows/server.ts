@@ -14,7 +14,7 @@ const turnExcuse =
   'its history is read and planned in slices of about 10 ms of processor time; on a busy machine each takes longer'
 
 const editExcuse =
-  'another branch is planned from its beginning: read, counted and folded in slices. What holds the thread longest are 0.05 s of processor time (0.41 s before the texts of its folds and the request for a summary were made in slices)'
+  'another branch is planned from its beginning: read, counted and folded in slices. What holds the thread longest are 0.06 s of processor time, measured on a busy machine: the request for a summary is made, and the emulator, which in this row is in the same process, answers it (0.41 s before the texts of its folds and the request for a summary were made in slices)'
 
 const resultExcuse =
   'of a result 16 MiB are stored by default, as one message. It is counted, cut, written as JSON and checked in slices, and it is indexed from what was just written (0.08 s and 0.14 s of processor time at once before). Inserting and committing it takes 0.06 s of processor time, because a statement of SQLite cannot be interrupted: 0.035 s to insert, 0.02 s to write the pages to the log. It was 0.1 s, and two waits for the disk, while the log was copied into the file at the end of the commit; a separate thread does that now. Less needs a format that stores a long message in pieces, which was not tried'
