@@ -87,8 +87,6 @@ export interface WireDoor {
   /** Paths of this provider at which it has the default API. */
   compatiblePaths?: RegExp
   writer(): Promise<(profile: StreamProfile) => StreamWriter>
-  /** The field of a body that lists the messages. */
-  listField: string
   /** The list of models in its own format. */
   models: ModelForm
   /** The client's id of a call, from its 24 unique letters; `call_` and the letters by default. */

@@ -67,7 +67,7 @@ function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {
 
 export async function jsonBody({ request, server, principal, door }: AuthenticatedRequest): Promise<ParsedBody> {
   const [bytes, service] = await Promise.all([readBytes(request, server.limits.body), loadService(door.wire)])
-  return parseBody(bytes, service.door?.listField ?? '', isCached(principal))
+  return parseBody(bytes, service.listField, isCached(principal))
 }
 
 /** Whether requests may stay in memory. */

@@ -45,7 +45,7 @@ export async function readRequest(
     isCached ? readContinuing(key, { body, size }, readAll) : readAll(body),
   )
   const serverTools = serverToolsIn(service, body)
-  const list = body[service.door?.listField ?? '']
+  const list = body[service.listField]
   const isAlone = previousId === undefined && conversation === undefined && Array.isArray(list) && list.length > 0
   const question = isAlone ? instructionsAsQuestion(read) : {}
   return {
@@ -86,8 +86,8 @@ async function inWordsOfApi<T>(
     return read()
   } catch (error) {
     if (asFailure(error).kind !== 'bad-input') throw error
-    const [{ refuse }, { door }] = await Promise.all([loadWire(wire), loadService(wire)])
-    const isAboutList = new RegExp(`\\b${door?.listField ?? ''}\\b`)
+    const [{ refuse }, { listField }] = await Promise.all([loadWire(wire), loadService(wire)])
+    const isAboutList = new RegExp(`\\b${listField}\\b`)
     const issues = refuse(body, { provider, model: typeof body.model === 'string' ? body.model : '' })
     const issue = issues.find(({ message, param }) => isAboutList.test(param ?? message)) ?? issues[0]
     if (!issue) throw error

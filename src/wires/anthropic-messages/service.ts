@@ -57,7 +57,6 @@ export const anthropicMessagesService: WireService = {
   readServerTool,
   door: {
     recognises: (path, headers) => /^\/v1\b/.test(path) && headers.has('anthropic-version'),
-    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate }),

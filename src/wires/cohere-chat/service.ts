@@ -34,7 +34,6 @@ export const cohereChatService: WireService = {
   prompt: chatPrompt,
   callId: (letters) => `call_${letters(12)}`,
   door: {
-    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ name, endpoints: ['chat'], context_length: 0, is_deprecated: false }),

@@ -57,7 +57,6 @@ export const geminiGenerateService: WireService = {
   readServerTool,
   door: {
     recognises: (path) => /^\/v1(?:beta|alpha)\b/.test(path),
-    listField: 'contents',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     keyInQuery: true,

@@ -31,7 +31,6 @@ export const geminiInteractionsService: WireService = {
   replyPrefix: 'v1_',
   readServerTool,
   door: {
-    listField: 'input',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     keyInQuery: true,

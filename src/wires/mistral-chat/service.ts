@@ -31,7 +31,6 @@ export const mistralChatService: WireService = {
   prompt: chatPrompt,
   callId: (letters) => letters(9),
   door: {
-    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({

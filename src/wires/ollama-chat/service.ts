@@ -34,7 +34,6 @@ export const ollamaChatService: WireService = {
     // Chats at `/api/chat` are distinguished by their bodies from those of the AI SDK.
     barePaths: /^\/api\/(?:tags|version)$/,
     compatiblePaths: /^\/v1\b/,
-    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ name, model: name, modified_at: noDate, size: 0, digest: '', details: {} }),

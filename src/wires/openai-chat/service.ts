@@ -44,7 +44,6 @@ export const openaiChatService: WireService = {
     isDefault: true,
     // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
     barePaths: /^\/(?:chat\/completions|models(?:\/.+)?)$/,
-    listField: 'messages',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
     codes: true,

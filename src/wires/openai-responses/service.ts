@@ -52,7 +52,6 @@ export const openaiResponsesService: WireService = {
   readServerTool,
   door: {
     barePaths: /^\/(?:responses|conversations)(?:\/.+)?$/,
-    listField: 'input',
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
     codes: true,
