@@ -237,7 +237,6 @@ function withUniqueCallIds(
     return callId === part.callId ? part : { ...part, callId }
   }
   return given.map((message, place): Message => {
-    if (message.role !== 'assistant' && message.role !== 'tool') return message
     const parts = message.parts.map((part) => renamed(part, place))
     if (parts.every((part, i) => part === message.parts[i])) return message
     if (message.role === 'assistant') {
