@@ -4,7 +4,7 @@
 // writes fail with kind 'not-found'. A promise that resolves means durable: the rows survive a crash. Each write is one
 // transaction, all or nothing.
 
-import type { Note } from '../core/context.ts'
+import type { Note, StateRef } from '../core/context.ts'
 import type { Failure } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -314,7 +314,14 @@ export interface NewOverlay {
   data: JsonObject
 }
 
-export type NewState = Omit<ProviderState, 'id' | 'conversationId' | 'at'>
+export interface NewState {
+  provider: string
+  protocol: string
+  kind: StateRef['kind']
+  ref: string
+  covers: string
+  expiresAt?: string
+}
 
 export interface NewLease {
   holder: string
