@@ -44,6 +44,11 @@ describe('the words of a fold', () => {
     assert.deepEqual(words(short, [5]), ['own_a'], 'a turn that is not worth folding stays')
   })
 
+  test('are not repeated by a later fold', () => {
+    const history = [user('q'), ...about('a', 'both_1', 'own_a'), ...about('b', 'both_1', 'own_b'), user('r')]
+    assert.deepEqual(words(history, [2, 5]), ['both_1 own_a', 'own_b'])
+  })
+
   test('do not change when the same history is folded again, longer, shorter or otherwise', () => {
     const history = [
       user('q'),
