@@ -67,17 +67,24 @@ export function beginsWith(list: readonly unknown[], beginning: readonly unknown
   return true
 }
 
-/** The last comparison of a list: a plan asks the same for each thing that it derives from the list. */
-const compared = new WeakMap<readonly Message[], { other: WeakRef<readonly Message[]>; shared: number }>()
+/**
+ * The last comparison of a list: a plan asks the same for each thing that it derives from the list. The other list is
+ * known by a number, because a reference would keep it in memory, a weak one too as long as no task of the event loop ends.
+ */
+const compared = new WeakMap<readonly Message[], { other: number; shared: number }>()
+const numbers = new WeakMap<readonly Message[], number>()
+let lastNumber = 0
 
 /** How many messages two lists have in common at their beginning. */
 export function sharedBy(a: readonly Message[], b: readonly Message[]): number {
   const end = Math.min(a.length, b.length)
   if (a === b) return end
+  const other = numbers.get(b) ?? ++lastNumber
+  numbers.set(b, other)
   const known = compared.get(a)
-  if (known?.other.deref() === b) return known.shared
+  if (known?.other === other) return known.shared
   let shared = 0
   while (shared < end && a[shared] === b[shared]) shared++
-  compared.set(a, { other: new WeakRef(b), shared })
+  compared.set(a, { other, shared })
   return shared
 }
