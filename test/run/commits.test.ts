@@ -20,19 +20,7 @@ import { repliesWith } from './calling-fetch.ts'
 import { calling, clock, start } from './chatting.ts'
 
 test('a turn and each step with a tool wait for few commits, and everything reported is durable', async (t) => {
-  const happened: string[] = []
-  watchCommits(t, happened)
-  const folder = mkdtempSync(join(tmpdir(), 'synapse-commits-'))
-  const script = repliesWith(() => happened.push('request'))
-  const synapse = await openSynapse({
-    store: join(folder, 'log.db'),
-    keys: { openai: 'none' },
-    transport: { fetch: script.fetch },
-  })
-  t.after(async () => {
-    await synapse.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  const { happened, script, synapse } = await openWatched(t)
   const look = defineTool({
     name: 'look',
     description: 'Looks.',
@@ -66,6 +54,20 @@ test('a turn and each step with a tool wait for few commits, and everything repo
 })
 
 test('a long conversation waits for the disk no more often than a short one', async (t) => {
+  const { happened, synapse } = await openWatched(t)
+  const messages = Array.from({ length: 1500 }, (_, i) => ({
+    role: 'user' as const,
+    parts: [{ type: 'text' as const, text: `Message ${i}.` }],
+  }))
+  const chat = await synapse.start({ model: 'openai/gpt-4o', protocol: 'openai-chat', messages })
+  await chat.send('Hello.').ended
+  happened.length = 0
+  assert.equal((await chat.send('Tell me more.').ended).outcome, 'done')
+  assert.equal(happened.join(' '), 'commit disk request commit disk commit')
+})
+
+/** On a file of its own; `happened` lists commits, waits for the disk and requests. */
+async function openWatched(t: TestContext) {
   const happened: string[] = []
   watchCommits(t, happened)
   const folder = mkdtempSync(join(tmpdir(), 'synapse-commits-'))
@@ -79,16 +81,8 @@ test('a long conversation waits for the disk no more often than a short one', as
     await synapse.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  const messages = Array.from({ length: 1500 }, (_, i) => ({
-    role: 'user' as const,
-    parts: [{ type: 'text' as const, text: `Message ${i}.` }],
-  }))
-  const chat = await synapse.start({ model: 'openai/gpt-4o', protocol: 'openai-chat', messages })
-  await chat.send('Hello.').ended
-  happened.length = 0
-  assert.equal((await chat.send('Tell me more.').ended).outcome, 'done')
-  assert.equal(happened.join(' '), 'commit disk request commit disk commit')
-})
+  return { happened, script, synapse }
+}
 
 /** What can happen in a run, and what it is then ended by. */
 interface Scenario {
