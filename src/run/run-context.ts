@@ -49,7 +49,7 @@ export interface RunContext extends WritableLog {
   verbatim?: Verbatim | undefined
   maxSteps: number
   signal: AbortSignal
-  transport: Transport
+  transport: ObservedTransport
   /** Writes that are committed together with the next request; absent if the store does not write in order. */
   readonly pending?: PendingWrites | undefined
   /** The events of a reply are stored by the caller of the run, so that no journal is written. */
@@ -101,11 +101,14 @@ export interface Opening {
 
 export type Transport = Pick<ReplyCall, 'authorize' | 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
 
+/** The transport of a model, with an observer of its responses. */
+export type ObservedTransport = Transport & Pick<ReplyCall, 'observe'>
+
 /** What the loop needs. Its fields are read again at each step: tools, model and policy may change during the run. */
 export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> {
   readonly model: string
   readonly protocol?: string | undefined
-  endpointOf(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
+  endpointOf(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: ObservedTransport }>
   /** After a failure: a key or an address may have been replaced. */
   forgetEndpoints(): void
   readonly route?: Route | undefined

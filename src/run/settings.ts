@@ -13,7 +13,7 @@ import { checkParts } from './check-messages.ts'
 import type { Cooldown } from './request/cooldown.ts'
 
 import type { PathTo } from './log/path-cache.ts'
-import type { Observer, Transport } from './run-context.ts'
+import type { Observer, ObservedTransport } from './run-context.ts'
 
 export type { RunSettings } from '../settings/run.ts'
 
@@ -22,7 +22,7 @@ export interface Runtime {
   store: Store
   owner: string
   /** Finds the endpoint of a model: from the provider rows, or an emulator in their place. */
-  endpoint(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
+  endpoint(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: ObservedTransport }>
   /** Which providers are failing; without it each conversation has its own record. */
   cooldown?: Cooldown
   /** Caches paths for longer than conversations are open; without it each has its own cache. */

@@ -2,11 +2,12 @@
 // piece of a reply. The platform's `fetch` is used instead if its requests may be redirected: a custom `fetch`, a proxy
 // in the environment, an undici dispatcher.
 
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Fetch, FetchedBody, FetchedReply } from './send.ts'
+import { afterCommit, type FetchWhenCommitted, type FetchedBody, type FetchedReply } from './send.ts'
 
 /** Like undici: longer than between two steps of a run, and shorter than servers wait before they close. */
 const idleMs = 4000
@@ -17,7 +18,12 @@ const agents = {
   'https:': new HttpsAgent({ keepAlive: true, timeout: idleMs }),
 }
 
-export const defaultFetch: Fetch = (url, init) => (isPlain() ? fetchOverHttp(url, init) : fetch(url, init))
+export const defaultFetch: FetchWhenCommitted = async (url, init, committed) => {
+  if (!isPlain()) return afterCommit(fetch)(url, init, committed)
+  // A commit that was requested before is made in this turn of the event loop; after that it waits for the disk.
+  if (committed && isLong(init.body)) await nextTurn()
+  return fetchOverHttp(url, init, committed)
+}
 
 /** Whether the platform's `fetch` would only send the request to its host. */
 function isPlain(): boolean {
@@ -42,7 +48,7 @@ let knownFetch: typeof globalThis.fetch | undefined
 let isNodes = false
 let nodesAgent: object | undefined
 
-export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
+export const fetchOverHttp: FetchWhenCommitted = (url, { method, headers, body, signal }, committed) =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const { protocol, host, hostname, port, path } = addressOf(url)
@@ -74,11 +80,33 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
     request.on('error', reject)
     request.on('response', (response) => {
       response.on('end', () => (isComplete = true))
-      resolve(replyOf(response))
+      const take = (): void => resolve(replyOf(response))
+      if (committed) committed.then(take, reject)
+      else take()
     })
     request.on('close', () => signal?.removeEventListener('abort', abort))
-    request.end(body)
+    if (committed) endWhen(committed, request, body)
+    else request.end(body)
   })
+
+/**
+ * The body is on its way while the commit is awaited, except for its last byte: no server acts on a body that is shorter
+ * than announced.
+ */
+function endWhen(committed: Promise<unknown>, request: ClientRequest, body: string | Uint8Array = ''): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const sent = isLong(bytes) ? bytes.length - 1 : 0
+  if (sent > 0) request.write(bytes.subarray(0, sent))
+  committed.then(
+    () => request.end(bytes.subarray(sent)),
+    (error: unknown) => request.destroy(error instanceof Error ? error : undefined),
+  )
+}
+
+/** A shorter body is not worth a second piece. */
+function isLong(body: string | Uint8Array = ''): boolean {
+  return body.length >= 16_384
+}
 
 interface Address {
   protocol: keyof typeof agents

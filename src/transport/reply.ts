@@ -41,6 +41,8 @@ export async function readReply(call: ReplyCall, emit: OnEvent): Promise<void> {
   call.budget?.countRequest()
   for (let failed = 1; ; failed++) {
     const { shown, rest, advised } = await tryOnce(call, emit)
+    // Nothing is reported of a request that is not in the log.
+    await call.committed
     const failure = rest.findLast((event) => event.type === 'reply-end')?.failure
     const wait = failure && !shown ? retryWait(failure, failed, advised, policy) : undefined
     if (!failure || wait === undefined || call.signal?.aborted) return emitAll(rest, emit)

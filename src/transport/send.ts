@@ -29,6 +29,11 @@ export type Fetch = (
   },
 ) => Promise<FetchedReply>
 
+/** The request is complete only when `committed` has resolved, and it is cancelled if that rejects. */
+export type FetchWhenCommitted = (
+  ...request: [...Parameters<Fetch>, committed?: Promise<unknown> | undefined]
+) => ReturnType<Fetch>
+
 /** The part of a Response that is read. */
 export interface FetchedReply {
   readonly status: number
@@ -60,6 +65,10 @@ export interface Attempt {
   whole?: boolean
   signal?: AbortSignal
   fetch?: Fetch
+  /** Called with each response; what it returns is read in its place. */
+  observe?: (reply: FetchedReply, sent: string | Uint8Array) => FetchedReply
+  /** The request is complete only when this has resolved. If it rejects, nothing is sent that a server would act on. */
+  committed?: Promise<unknown>
   limits?: Partial<Limits>
   /** The clock for the time limits. */
   clock?: Clock
@@ -143,16 +152,25 @@ async function authorized(attempt: Attempt, headers: Record<string, string>): Pr
 }
 
 async function ask(attempt: Attempt, headers: Record<string, string>, signal: AbortSignal): Promise<FetchedReply> {
-  const { url, body } = attempt
-  const post = attempt.fetch ?? (defaultFetch ??= (await import('./http.ts')).defaultFetch)
-  return post(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+  const { url, body, committed, observe } = attempt
+  const post = attempt.fetch ? afterCommit(attempt.fetch) : (defaultFetch ??= (await import('./http.ts')).defaultFetch)
+  const reply = await post(url, { method: 'POST', headers, body, redirect: 'manual', signal }, committed)
+  return observe ? observe(reply, body) : reply
+}
+
+/** For a `fetch` that sends the whole request at once. */
+export function afterCommit(post: Fetch): FetchWhenCommitted {
+  return async (url, init, committed) => {
+    await committed
+    return post(url, init)
+  }
 }
 
 /**
  * Loaded with the first request: Node's modules for HTTP, TLS and compression take a fifth of the import time of the
  * package.
  */
-let defaultFetch: Fetch | undefined
+let defaultFetch: FetchWhenCommitted | undefined
 
 /** The platform's error would show the value. */
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {

@@ -260,11 +260,12 @@ async function passingReply(pieces: readonly string[], whole = false) {
     },
     cancel: async () => {},
   }
-  const answer = { status: 200, headers: new Headers(), body: { getReader: () => reader, cancel: reader.cancel } }
-  const find = async () => ({ transport: { fetch: async () => ({ ...answer, text: async () => '' }) } })
+  const body = { getReader: () => reader, cancel: reader.cancel }
+  const answer = { status: 200, headers: new Headers(), body, text: async () => '' }
+  const find = async () => ({ transport: {} })
   const passes = passThrough(verbatim, find as never, { ends: /\[DONE\]/ })
   const { transport } = await passes.endpoint('p/m', undefined)
-  const heard = await transport.fetch?.('http://x', { method: 'POST', headers: {}, body: verbatim.body })
+  const heard = transport.observe?.(answer, verbatim.body)
   const sent: string[] = []
   const start = async () =>
     (await passes.reply)?.start({

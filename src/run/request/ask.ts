@@ -19,6 +19,7 @@ export interface Answered extends Folded {
 }
 
 export interface AskOptions {
+  /** The same each time. */
   plan: () => Assembled | Promise<Assembled>
   /** The last entry that the request was built from. */
   basedOn: string
@@ -29,46 +30,39 @@ export interface AskOptions {
   onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => Promise<unknown> | undefined
 }
 
-export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEvent }: AskOptions): Promise<Answered> {
+export async function ask(run: RunContext, options: AskOptions): Promise<Answered> {
   const { store, owner, conversationId, endpoint, verbatim } = run
-  let prepared = verbatim ? undefined : await plan()
-  const target = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const body = prepared ? bodyBytes(prepared.body, prepared.context.messages) : (verbatim?.body ?? '')
-  const opening = store.openExchange(owner, conversationId, { ...target, basedOn, body, notes }, run.write())
-  // Earlier writes are reported first; if one has failed, the error says why.
-  opening.catch(() => {})
-  // Nothing of the plan for a client's own request is sent, so it is made while the disk is awaited.
-  if (!prepared) {
-    await nextTurn()
-    try {
-      prepared = await plan()
-    } catch (error) {
-      await closeUnsent(run, opening, error)
-      throw error
-    }
-  }
-  await run.pending?.settled()
-  const opened = await opening
-  onOpen?.(opened)
+  const { basedOn, notes, onEvent } = options
+  const { path, headers, body, toolNames } = verbatim ? { ...verbatim, toolNames: {} } : requestOf(await options.plan())
+  const origin: Origin = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
+  const opening = store.openExchange(owner, conversationId, { ...origin, basedOn, body, notes }, run.write())
+  let logged: LoggedRequest | undefined
+  const committed = commit(run, options, opening).then((done) => {
+    logged = done
+    if (done.prepared.basis !== undefined) origin.basis = done.prepared.basis
+  })
+  // Reported by `readReply`.
+  committed.catch(() => {})
 
-  const origin: Origin = { ...target, ...(prepared.basis && { basis: prepared.basis }) }
   const fold = createFold(origin)
   const call: ReplyCall = {
     protocol: endpoint.protocol,
-    url: endpoint.baseUrl + (verbatim?.path ?? prepared.path),
-    headers: { ...endpoint.headers, ...(verbatim?.headers ?? prepared.headers) },
+    url: endpoint.baseUrl + path,
+    headers: { ...endpoint.headers, ...headers },
     body,
+    committed,
     ...(verbatim?.whole && { whole: true }),
     origin,
-    decoder: { callId: (position) => `${opened.id}.${position}`, toolNames: verbatim ? {} : prepared.toolNames },
+    decoder: { callId: (position) => `${request().opened.id}.${position}`, toolNames },
     signal: run.signal,
     provider: endpoint.provider.name,
     ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
     ...run.transport,
   }
-  const { tools } = prepared.context
   const withDuration = thinkingClock()
   await readReply(call, (read) => {
+    const { opened, prepared } = request()
+    const { tools } = prepared.context
     const event = withDuration(
       read.type === 'part-delta' ? read : withToolKind(endpoint.offline ? markedOffline(read) : read, tools),
     )
@@ -78,20 +72,56 @@ export async function ask(run: RunContext, { plan, basedOn, notes, onOpen, onEve
     if (event.type !== 'no-retry') fold.push(event)
     return onEvent?.(event, opened)
   })
-  return { opened, ...fold.result() }
+  return { opened: request().opened, ...fold.result() }
+
+  /** Nothing of a reply is read before its request is in the log. */
+  function request(): LoggedRequest {
+    if (!logged) throw new TypeError('a reply arrived before its request was committed')
+    return logged
+  }
 }
 
-/** A request that is in the log and will not be sent. If that cannot be written, the next run does it. */
-async function closeUnsent(
-  { store, owner, write }: RunContext,
+function requestOf({ path, headers = {}, body, context, toolNames }: Assembled) {
+  return { path, headers, body: bodyBytes(body, context.messages), toolNames }
+}
+
+interface LoggedRequest {
+  opened: Exchange
+  prepared: Assembled
+}
+
+/** Waits until the request is in the log. Most of its body is sent meanwhile. */
+async function commit(
+  run: RunContext,
+  { plan, onOpen }: AskOptions,
   opening: Promise<Exchange>,
-  why: unknown,
-): Promise<void> {
+): Promise<LoggedRequest> {
+  // Earlier writes are reported first; if one has failed, the error says why.
+  opening.catch(() => {})
+  // Nothing of the plan for a client's own request is sent, so it is made while the disk is awaited.
+  if (run.verbatim) await nextTurn()
+  const prepared = await planned(run, plan, opening)
+  await run.pending?.settled()
+  const opened = await opening
+  onOpen?.(opened)
+  return { opened, prepared }
+}
+
+/** A request that cannot be planned is not sent, and the log says so. If that cannot be written, the next run does it. */
+async function planned(
+  { store, owner, write }: RunContext,
+  plan: AskOptions['plan'],
+  opening: Promise<Exchange>,
+): Promise<Assembled> {
   try {
-    const { id } = await opening
-    await store.finishExchange(owner, id, { outcome: 'failed', failure: asFailure(why) }, write())
-  } catch {
-    // The error of the plan says more.
+    return await plan()
+  } catch (error) {
+    const failure = asFailure(error)
+    await opening
+      .then(({ id }) => store.finishExchange(owner, id, { outcome: 'failed', failure }, write()))
+      // The error of the plan says more.
+      .catch(() => {})
+    throw error
   }
 }
 

@@ -62,9 +62,9 @@ export function parseBody(given: Uint8Array, field: string, isCached: boolean): 
   return { bytes, value, model: outline?.model, hasToken, digest: (text) => digestOf(text, bytes, known, own) }
 }
 
-/** Whether a list is a longer version of this one: it has the same elements, and others after them. */
-export function isContinued(list: readonly Json[], by: readonly Json[]): boolean {
-  return beginnings.get(by)?.deref() === list
+/** The list of an earlier body that this one continues: it has the same elements, and others after them. */
+export function beginningOf(list: readonly Json[]): readonly Json[] | undefined {
+  return beginnings.get(list)?.deref()
 }
 
 /** The list that each list continues. */

@@ -4,7 +4,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { callsOf, type Message } from '../../core/message.ts'
 import type { ReadRequest } from '../../wires/read-request.ts'
-import { isContinued } from './known-bodies.ts'
+import { beginningOf } from './known-bodies.ts'
 
 interface Reading {
   key: string
@@ -43,7 +43,7 @@ export function readContinuing(
 function isBeginningOf({ field, items }: Reading, body: JsonObject): boolean {
   const list = body[field]
   if (!Array.isArray(list) || list.length < items.length) return false
-  if (isContinued(items, list)) return true
+  if (beginningOf(list) === items) return true
   // The end is where other conversations with the same beginning differ.
   for (let i = items.length - 1; i >= 0; i--) if (!isSame(items[i], list[i])) return false
   return true

@@ -6,11 +6,11 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
-import { defaultFetch } from '../../transport/http.ts'
-import type { Fetch, FetchedBody, FetchedReply } from '../../transport/send.ts'
+import type { FetchedBody, FetchedReply } from '../../transport/send.ts'
 import { loadService } from '../../wires/list.ts'
 import type { Operation, WireService } from '../../wires/service.ts'
 import type { BodySink } from '../streamed-body.ts'
+import { issuesOf } from './check-end.ts'
 import type { ParsedBody } from './known-bodies.ts'
 import type { ReadBody } from './read-body.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
@@ -58,10 +58,10 @@ export async function verbatimFor(
   const inPath = operation.model !== undefined
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
-  const { door: written } = await loadService(wire)
+  const { door: written, listField } = await loadService(wire)
   // Without a last chunk with the usage, the cost of a chat would be unknown.
   if (written?.isUnmetered?.(body) && !endpoint.quirks.noStreamOptions) return {}
-  const sent = passable(endpoint, inPath ? undefined : name, body, given)
+  const sent = passable(endpoint, { name: inPath ? undefined : name, listField }, body, given)
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -81,15 +81,14 @@ export async function verbatimFor(
 
 /** The body of a request that may be sent unchanged; undefined: something has to be changed. */
 function passable(
-  { model, provider, protocol }: Endpoint,
-  name: string | undefined,
+  endpoint: Endpoint,
+  { name, listField }: { name: string | undefined; listField: string },
   body: JsonObject,
   given: ParsedBody,
 ): Uint8Array | undefined {
+  const { model } = endpoint
   const sent = name === undefined || name === model ? body : { ...body, model }
-  const issues = protocol.refuse(sent, { provider: provider.id, model })
-  // A new field of the provider is refused by older rules.
-  if (issues.some(({ message }) => !isAboutUnknown(message))) return undefined
+  if (issuesOf(sent, listField, endpoint).length > 0) return undefined
   return sent === body ? given.bytes : withModel(given, sent, model)
 }
 
@@ -108,10 +107,6 @@ function withModel({ bytes, model: place }: ParsedBody, body: JsonObject, model:
 /** As long as a body is known: the store compares the next one with it (`bodyCutter`). */
 const renamed = new WeakMap<Uint8Array, Uint8Array>()
 
-function isAboutUnknown(message: string): boolean {
-  return /unknown (?:parameter|name)|unrecognized|extra inputs|not permitted/i.test(message)
-}
-
 export function passThrough(
   verbatim: Verbatim,
   find: Runtime['endpoint'],
@@ -123,7 +118,7 @@ export function passThrough(
     verbatim,
     async endpoint(model, protocol) {
       const found = await find(model, protocol)
-      return { ...found, transport: { ...found.transport, fetch: listening(found.transport.fetch ?? defaultFetch) } }
+      return { ...found, transport: { ...found.transport, observe } }
     },
     shown() {
       resolve(coming?.raw)
@@ -138,18 +133,14 @@ export function passThrough(
     replyId: () => coming?.copy.id(),
   }
 
-  function listening(send: Fetch): Fetch {
-    return async (url, init) => {
-      const answer = await send(url, init)
-      coming = undefined
-      const isOurs = init.body === verbatim.body
-      if (!isOurs || answer.status < 200 || answer.status >= 300 || !answer.body) return answer
-      const copy = copying(ends, verbatim.whole)
-      const headers = returned(answer.headers)
-      coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
-      const body = overheard(answer.body, copy)
-      return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
-    }
+  function observe(answer: FetchedReply, sent: string | Uint8Array): FetchedReply {
+    coming = undefined
+    if (sent !== verbatim.body || answer.status < 200 || answer.status >= 300 || !answer.body) return answer
+    const copy = copying(ends, verbatim.whole)
+    const headers = returned(answer.headers)
+    coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
+    const body = overheard(answer.body, copy)
+    return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
   }
 }
 

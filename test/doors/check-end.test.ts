@@ -1,0 +1,75 @@
+// A body that continues one without issues is checked at its end only, and what seems wrong there is checked as a whole.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import { issuesOf } from '../../src/server/doors/check-end.ts'
+import { parseBody } from '../../src/server/doors/known-bodies.ts'
+import { loadWire } from '../../src/wires/list.ts'
+
+const chat = await loadWire('openai-chat')
+const long = 'A message that is long enough to be remembered. '.repeat(10)
+const history: JsonObject[] = Array.from({ length: 60 }, (_, i) => ({
+  role: i % 2 === 0 ? 'user' : 'assistant',
+  content: `${long}${i}`,
+}))
+history.push({ role: 'user', content: 'Add 1 and 2.' })
+
+/** How many messages each check looked at. */
+function checking(model = 'm') {
+  const lengths: number[] = []
+  const refuse: typeof chat.refuse = (body, profile) => {
+    lengths.push(((body as JsonObject)['messages'] as Json[]).length)
+    return chat.refuse(body, profile)
+  }
+  const endpoint = { protocol: { ...chat, refuse }, provider: { id: 'openai' }, model } as never
+  return {
+    lengths,
+    check: (messages: readonly Json[], more: JsonObject = {}) => {
+      const body = Buffer.from(JSON.stringify({ model, ...more, messages }))
+      return issuesOf(parseBody(body, 'messages', true).value, 'messages', endpoint).map(({ rule }) => rule)
+    },
+  }
+}
+
+const call = (id: string) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id, type: 'function', function: { name: 'add', arguments: '{}' } }],
+})
+const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '3' })
+
+test('only what follows the last message of the user is checked again', () => {
+  const { check, lengths } = checking()
+  assert.deepEqual(check(history), [])
+  assert.deepEqual(check([...history, call('a'), result('a')]), [])
+  assert.deepEqual(check([...history, call('a'), result('a'), call('b'), result('b')]), [])
+  assert.deepEqual(lengths, [61, 3, 5])
+})
+
+test('an issue at the end is found', () => {
+  const { check } = checking()
+  assert.deepEqual(check(history), [])
+  assert.deepEqual(check([...history, call('a'), { role: 'user', content: 'And now?' }]), ['C1'])
+  assert.deepEqual(check([...history, { role: 'assistant', content: 'Hm.' }, result('a')]), ['C2'])
+})
+
+test('a beginning that had an issue is checked again, and so is one that was for another model', () => {
+  const broken = [{ role: 'nobody', content: long }, ...history]
+  const first = checking('one')
+  assert.deepEqual(first.check(broken), ['shape'])
+  assert.deepEqual(first.check([...broken, { role: 'assistant', content: 'Three.' }]), ['shape'])
+  assert.deepEqual(first.lengths, [62, 63])
+  const { check, lengths } = checking('two')
+  check([...broken, { role: 'assistant', content: 'Three.' }, { role: 'user', content: 'Sure?' }])
+  assert.deepEqual(lengths, [64])
+})
+
+test('an end that seems wrong without its beginning is checked with it', () => {
+  const { check, lengths } = checking()
+  const asksForJson = { response_format: { type: 'json_object' } }
+  const before = [{ role: 'system', content: 'Answer in JSON.' }, ...history]
+  assert.deepEqual(check(before, asksForJson), [])
+  assert.deepEqual(check([...before, call('a'), result('a')], asksForJson), [])
+  assert.deepEqual(lengths, [62, 3, 64])
+})
