@@ -8,7 +8,7 @@ import { timeSpan } from '../search/query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
-import { postgresSelects as selects } from '../sql/selects.ts'
+import { postgresSelects as selects, withOutcome } from '../sql/selects.ts'
 import { cutClientBody, endValues, exchangeValues, tokenFields, tokenNumbers } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlobs, storeBody } from './blobs.ts'
@@ -100,9 +100,9 @@ function reads(db: Database): Pick<Exchanges, 'exchange' | 'exchanges' | 'usage'
       const size = pageSize(page)
       const below = cursorNumber(page.cursor)
       const rows = await db.all<ExchangeRow>(
-        `${selects.exchanges} WHERE c.id = $1 AND c.owner = $2 AND x.n < $3 AND ($4::text IS NULL OR x.outcome = $4::text)
-         ORDER BY x.n DESC LIMIT $5`,
-        [conversationId, owner, below, page.outcome ?? null, size + 1],
+        `${selects.exchanges} WHERE c.id = $1 AND c.owner = $2 AND x.n < $3 ${withOutcome(page)}
+         ORDER BY x.n DESC LIMIT $4`,
+        [conversationId, owner, below, size + 1],
       )
       return pageOf(rows, size, (row) => [row.n], toExchange)
     },

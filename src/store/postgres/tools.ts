@@ -2,7 +2,7 @@
 
 import { prepareEntry } from '../new-entry.ts'
 import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
-import { postgresSelects as selects } from '../sql/selects.ts'
+import { isUnfinished, postgresSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
 import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
 import { entryIn, lockConversation } from './conversations.ts'
@@ -55,8 +55,8 @@ export function toolMethods(db: Database): ToolRuns {
 
     async toolRuns(owner, conversationId, only) {
       const rows = await db.all<ToolRunRow<boolean>>(
-        `${selects.toolRuns} WHERE c.id = $1 AND c.owner = $2 AND ($3::boolean IS FALSE OR t.outcome IS NULL) ORDER BY t.n`,
-        [conversationId, owner, only?.unfinished ?? false],
+        `${selects.toolRuns} WHERE c.id = $1 AND c.owner = $2 ${only?.unfinished ? isUnfinished : ''} ORDER BY t.n`,
+        [conversationId, owner],
       )
       return rows.map(toToolRun)
     },

@@ -1,6 +1,9 @@
 // The selects that both SQL stores read their rows with. The tables of PostgreSQL are in their own schema. What is
 // tuned to one database (an append, a search, a path) is in the folder of that database.
 
+import type { Exchange } from '../../core/log.ts'
+import type { ExchangePage } from '../store.ts'
+
 interface Selects {
   /** Without the labels, which each database collects in its own way. */
   conversationColumns: string
@@ -12,6 +15,23 @@ interface Selects {
   overlays: string
   records: string
   streams: string
+}
+
+// Conditions as constants, because only these use the indexes of what has not ended: a run looks for it whenever it
+// starts, and must not read all that has ended before.
+
+export const isUnfinished = 'AND t.outcome IS NULL'
+
+const outcomes: Readonly<Record<Exchange['outcome'], string>> = {
+  open: `AND x.outcome = 'open'`,
+  done: `AND x.outcome = 'done'`,
+  failed: `AND x.outcome = 'failed'`,
+  cancelled: `AND x.outcome = 'cancelled'`,
+  interrupted: `AND x.outcome = 'interrupted'`,
+}
+
+export function withOutcome({ outcome }: ExchangePage): string {
+  return outcome === undefined ? '' : outcomes[outcome]
 }
 
 export const sqliteSelects: Selects = selectsOf('')

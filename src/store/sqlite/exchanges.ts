@@ -7,7 +7,7 @@ import { timeSpan } from '../search/query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
-import { sqliteSelects as selects } from '../sql/selects.ts'
+import { sqliteSelects as selects, withOutcome } from '../sql/selects.ts'
 import { cutClientBody, endValues, exchangeValues, tokenFields } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlob } from './blobs.ts'
@@ -108,13 +108,11 @@ function reads(db: Connection): Pick<Exchanges, 'exchange' | 'exchanges' | 'usag
       const below = cursorNumber(page.cursor)
       const rows = await db.read(() =>
         db.all<ExchangeRow>(
-          `${selects.exchanges} WHERE c.id = ? AND c.owner = ? AND x.n < ? AND (? IS NULL OR x.outcome = ?)
+          `${selects.exchanges} WHERE c.id = ? AND c.owner = ? AND x.n < ? ${withOutcome(page)}
            ORDER BY x.n DESC LIMIT ? + 0`,
           conversationId,
           owner,
           below,
-          page.outcome ?? null,
-          page.outcome ?? null,
           size + 1,
         ),
       )

@@ -2,7 +2,7 @@
 
 import { prepareEntry } from '../new-entry.ts'
 import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
-import { sqliteSelects as selects } from '../sql/selects.ts'
+import { isUnfinished, sqliteSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
 import { checkToolRestart, toolNotRunning } from '../store-errors.ts'
 import type { Connection } from './connection.ts'
@@ -62,10 +62,9 @@ export function toolMethods(db: Connection): ToolRuns {
       db.read(() =>
         db
           .all<ToolRunRow<number>>(
-            `${selects.toolRuns} WHERE c.id = ? AND c.owner = ? AND (? = 0 OR t.outcome IS NULL) ORDER BY t.n`,
+            `${selects.toolRuns} WHERE c.id = ? AND c.owner = ? ${only?.unfinished ? isUnfinished : ''} ORDER BY t.n`,
             conversationId,
             owner,
-            Number(only?.unfinished ?? false),
           )
           .map(toToolRun),
       ),
