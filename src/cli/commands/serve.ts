@@ -17,6 +17,7 @@ import { type Command, exitCode, parse, version } from '../command.ts'
 import { withLocalStore, storeAddress, storeOptions } from '../local-store.ts'
 import { print, printError } from '../print.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
+import { recentEndpoints } from '../recent-endpoints.ts'
 
 const usualPort = 4747
 
@@ -194,10 +195,10 @@ async function reach(
     const { endpoints } = await import('../endpoints.ts')
     const { model, offline, whyOffline } = await chooseModel(values, { config, rows })
     const about = { defaultModel: model, offline, ...(whyOffline !== undefined && { whyOffline }) }
-    const emulated = await endpoints({ offline, rows, aliases: config?.aliases })
+    const emulated = recentEndpoints(await endpoints({ offline, rows, aliases: config?.aliases }))
     if (whyOffline === undefined) return { about, endpoint: emulated }
     // The emulator answers only because there is no key: a model of a local server is used for real.
-    const real = await endpoints({ offline: false, rows, aliases: config?.aliases })
+    const real = recentEndpoints(await endpoints({ offline: false, rows, aliases: config?.aliases }))
     return {
       about,
       endpoint: (name, protocol) => (isLocal(name) ? real(name, protocol) : emulated(name, protocol)),

@@ -19,7 +19,7 @@ import { cancelledResponse, deletedResponse, inputItems, storedResponse } from '
 import { retentionFor } from './retention.ts'
 
 export async function respondAtDoor(incoming: UnauthenticatedRequest): Promise<Response> {
-  const server = forRequest({ ...incoming.server, endpoint: remembered(incoming.server.endpoint) })
+  const server = forRequest(incoming.server)
   try {
     checkHost(incoming.request.headers, incoming.names)
     if (incoming.door.operation.do === 'head') return new Response(null)
@@ -27,17 +27,6 @@ export async function respondAtDoor(incoming: UnauthenticatedRequest): Promise<R
     return await respondTo({ ...incoming, server }, principal)
   } catch (error) {
     return await errorResponse(incoming, error, { tokens: 0, window: 0 })
-  }
-}
-
-/** One request needs the same endpoint for its checks, its plan and its run. */
-function remembered(find: ServerContext['endpoint']): ServerContext['endpoint'] {
-  const found = new Map<string, ReturnType<typeof find>>()
-  return (model, protocol) => {
-    const name = `${model} ${protocol ?? ''}`
-    const known = found.get(name) ?? find(model, protocol)
-    found.set(name, known)
-    return known
   }
 }
 
