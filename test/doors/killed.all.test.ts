@@ -1,6 +1,7 @@
 // A server that is killed, in the ways that killed.test.ts leaves out.
 
-import { continuesAfterKill, givesStoredAnswer, models } from './killed.ts'
+import { continuesAfterKill, givesStoredAnswer } from './killed.ts'
+import { models } from './server-process.ts'
 
 continuesAfterKill(models.passed)
 givesStoredAnswer(models.translated)
