@@ -40,10 +40,12 @@ export interface RunRequest extends Pick<
   toolNames?: readonly string[] | undefined
   /** The first user message; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
-  /** In place of the first message: the messages that a client has sent. */
-  opening?: (held: Held) => Opening
+  /** In place of the first message: the messages that a client has sent. `stored`: the conversation before the run. */
+  opening?: (held: Held, stored: Conversation | undefined) => Opening
   /** Called with the lease before the run writes anything, such as to move the head. */
   prepare?: ((held: Held) => Promise<void>) | undefined
+  /** Called when all is written, while the run still has the lease. It must not reject. */
+  beforeRelease?: () => Promise<void>
   stop: AbortController
 }
 
@@ -64,7 +66,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
       ])
       await prepare?.(held)
       const stored = wasInterrupted || prepare ? await store.conversation(owner, conversationId) : read
-      const opening = request.opening?.(held)
+      const opening = request.opening?.(held, stored)
       const context = loopContext(runtime, request, {
         ...watchers,
         write: held.write,
@@ -78,6 +80,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
       const steppedBack = !message && !opening && (await stepBack(log))
       return await loop(context, message, steppedBack ? undefined : stored)
     } finally {
+      await request.beforeRelease?.()
       await held.release()
     }
   })

@@ -15,17 +15,20 @@ export const busy = new Set<string>()
 
 export interface ChosenConversation extends Match {
   conversationId: string
+  isNew: boolean
   isAside: boolean
-  /** The earlier position of the conversation, if it existed. */
-  head?: string | null
 }
 
 /**
  * The conversation of the request; a new one if none is known, or if it is being answered in right now. It is busy until
- * the caller says otherwise.
+ * the caller says otherwise. `isTaken`: another server is known to answer in it.
  */
-export async function chooseConversation(options: DoorRunOptions, found: Match): Promise<ChosenConversation> {
-  const { server, principal, request, sent, model } = options
+export async function chooseConversation(
+  options: DoorRunOptions,
+  found: Match,
+  isTaken: boolean = false,
+): Promise<ChosenConversation> {
+  const { server, principal, request, sent } = options
   const { store } = server
   const { owner } = principal
   const { conversationId } = found
@@ -34,15 +37,25 @@ export async function chooseConversation(options: DoorRunOptions, found: Match):
       ? []
       : await Promise.all([store.lease(owner, conversationId), store.conversation(owner, conversationId)])
   // A killed server leaves its leases behind.
-  const isFree = conversationId !== undefined && !busy.has(conversationId) && (!lease || isAbandoned(lease))
+  const isHeld = isTaken || (lease && !isAbandoned(lease))
   const known = there?.settings['system']
   const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
-  if (isFree && there) {
+  if (conversationId !== undefined && there && !isHeld && !busy.has(conversationId)) {
     busy.add(conversationId)
-    return { ...found, conversationId, isAside, head: there.head }
+    return { ...found, conversationId, isNew: false, isAside }
   }
   if (options.isNamed) throw conversationLocked()
-  // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
+  return newConversation(options, found, isAside)
+}
+
+/** Two concurrent requests are two conversations: the second begins with a copy of what both have in common. */
+async function newConversation(
+  { server, principal, request, sent, model }: DoorRunOptions,
+  found: Match,
+  isAside: boolean,
+): Promise<ChosenConversation> {
+  const { store } = server
+  const { owner } = principal
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
   const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
   const id = uuidv7()
@@ -61,7 +74,8 @@ export async function chooseConversation(options: DoorRunOptions, found: Match):
   else await creating
   busy.add(id)
   const copied = before.map(({ message }) => ({ message }))
-  return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
+  const append = [...copied, ...found.append]
+  return { ...found, conversationId: id, isNew: true, isAside, parentId: null, append }
 }
 
 /** Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file (checked 2026-11). */

@@ -116,7 +116,7 @@ export async function startInConversation(
   messages: readonly Message[],
 ): Promise<StartingPoint> {
   const { id: conversationId, head } = await conversationOf(store, owner, id)
-  if (head === null) return { conversationId, hash: '' }
+  if (head === null) return { conversationId, hash: '', head }
   const path = await store.history(owner, head)
   const unanswered = await unansweredPath(store, owner, conversationId, path)
   // A retry: the messages of the request are stored, but have no answer. It continues there, and nothing is stored
@@ -125,7 +125,18 @@ export async function startInConversation(
   const isRetry = unanswered.length > 0 && hashOf(messages, hashOf(before)) === hashOf(unanswered)
   const start = isRetry ? before : path
   const entryId = start.at(-1)?.id
-  return { conversationId, ...(entryId !== undefined && { entryId }), hash: hashOf(start) }
+  return { conversationId, ...(entryId !== undefined && { entryId }), hash: hashOf(start), head }
+}
+
+/** Refuses a request that was read before another one was answered: it would leave that turn out. */
+export async function checkUnchanged(store: Store, owner: string, start: StartingPoint | undefined): Promise<void> {
+  if (!start) return
+  const head = (await store.conversation(owner, start.conversationId))?.head ?? null
+  if (head === start.head) return
+  const last = head === null ? undefined : await store.entry(owner, head)
+  // What a killed server has received of its answer is stored by the next run.
+  const isRest = last?.parentId === start.head && last?.message.role === 'assistant' && isInterrupted(last.message.stop)
+  if (!isRest) throw conversationLocked()
 }
 
 /** The path up to the last question, if the provider gave no complete reply to it. Empty: it did. */

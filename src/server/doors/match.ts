@@ -35,6 +35,8 @@ export interface StartingPoint {
   entryId?: string
   hash: string
   passedBy?: string
+  /** The last entry of the conversation, if the client named the conversation. */
+  head?: string | null
 }
 
 export async function match(

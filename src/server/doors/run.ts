@@ -4,16 +4,13 @@
 import { hash } from 'node:crypto'
 import type { RunEvent } from '../../core/event.ts'
 import { badInput } from '../../core/error.ts'
-import type { Entry } from '../../core/log.ts'
-import type { Reply } from '../../core/message.ts'
+import type { Conversation, Entry } from '../../core/log.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Held } from '../../run/log/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { pathCache } from '../../run/log/path-cache.ts'
-import { settingsOf as policySettings } from '../../settings/policy.ts'
-import type { RecordsOf, Verbatim } from '../../run/run-context.ts'
-import type { RunSettings } from '../../run/settings.ts'
-import { startRun } from '../../run/start-run.ts'
+import type { Opening, RecordsOf, Verbatim } from '../../run/run-context.ts'
+import { startRun, type RunRequest } from '../../run/start-run.ts'
 import { withFailpoints } from '../../store/failpoint.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
@@ -26,8 +23,8 @@ import type { RunView } from '../views.ts'
 import { nextHash } from './canonical.ts'
 import { busy, chooseConversation, type ChosenConversation } from './choose-conversation.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
-import { conversationLocked } from './conversations.ts'
-import { isCallOf, isOursBeside, mostAnswered, shownReply, withoutHiddenCalls } from './hidden-calls.ts'
+import { checkUnchanged } from './conversations.ts'
+import { isCallOf, isOursBeside, shownReply, withoutHiddenCalls, type IsOurs } from './hidden-calls.ts'
 import { match, type StartingPoint } from './match.ts'
 import { prefixRecord } from './match-records.ts'
 import type { DoorModel } from './models.ts'
@@ -35,6 +32,8 @@ import { passThrough, type PassThrough } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
 import { relay, type Relay } from './relay.ts'
 import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
+import { newProgress, trackEvent, type Progress } from './run-progress.ts'
+import { currentSettings } from './request-settings.ts'
 import { servedTools, type ServedTools } from './served-tools.ts'
 import type { Delivery } from './undelivered.ts'
 
@@ -92,58 +91,76 @@ function pathsOf(store: Store): ReturnType<typeof pathCache> {
 }
 
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
-  const { server, principal, request } = options
-  const store = withFailpoints(server.store)
+  const { server, principal, request, model, service } = options
   const { owner } = principal
-  const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
-  const found = await match(store, owner, request, options.start)
-  const place = await chooseConversation(options, found)
-  const { verbatim } = options
-  const isPassable = verbatim && (found.passedBy === '' || found.passedBy === verbatim.provider)
-  const passes = isPassable ? passThrough(verbatim, server.endpoint, options.service) : undefined
+  const served = await servedTools(server, owner, { request, model, home: service.home })
+  const found = await match(withFailpoints(server.store), owner, request, options.start)
+  const first = runIn(options, served, await chooseConversation(options, found))
+  if (await first.hasLease) return first.run
+  // Another server has begun to answer there since it was chosen. Nothing was written or sent yet.
+  return runIn(options, served, await chooseConversation(options, found, true)).run
+}
+
+/** What the steps of a run share. */
+interface RunParts {
+  options: DoorRunOptions
+  store: Store
+  place: ChosenConversation
+  passes: PassThrough | undefined
+  records: RecordsOfRun
+  progress: Progress
+  /** Whether calls of this name are answered here, unseen by the client. */
+  isHidden: IsOurs
+  /** Once the run has it. */
+  lease?: Held
+  /** The position of the conversation before the run. */
+  headBefore?: string | null
+}
+
+/** `hasLease`: false if another process has the conversation, so that nothing was done. */
+function runIn(
+  options: DoorRunOptions,
+  served: ServedTools,
+  place: ChosenConversation,
+): { run: DoorRun; hasLease: Promise<boolean> } {
+  const { server, principal, request } = options
+  const { owner } = principal
   const { conversationId } = place
+  const parts = partsOf(options, place)
+  const { store, passes, progress } = parts
+  const leased = Promise.withResolvers<boolean>()
   const events = relay<RunEvent>()
   const stop = new AbortController()
-  const progress: Progress = { replies: [], answered: 0, exchangeId: '', notes: 0 }
-  const isHidden = isOursBeside(request.tools)
-  const shown = withoutHiddenCalls(isHidden, (event) => events.push(event))
-  const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
+  const shown = withoutHiddenCalls(parts.isHidden, (event) => events.push(event))
   const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
-  let lease: Held | undefined
-  const ended = startRun(
-    { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
-    {
-      conversationId,
-      pathTo: pathsOf(server.store)(owner, conversationId),
-      settings: currentSettings(options, passes, served, progress),
-      notes: [...request.notes, ...served.notes],
-      serverTools: served.tools.map(({ name }) => name),
-      verbatim: passes?.verbatim,
-      incoming: () => [],
-      opening: (held) => ({
-        after: place.parentId,
-        messages: place.append.map(({ message }) => message),
-        write(entries) {
-          lease = held
-          return append(options, place, entries, held)
-        },
-      }),
-      recordsOf,
-      oneReply: true,
-      stop,
-      emit(event) {
-        note(progress, event)
-        live.push(event)
-        if (event.type === 'reply-event' && event.event.type === 'part-start' && passes?.shown()) events.close()
-        shown.take(event)
-      },
+  const runRequest: RunRequest = {
+    conversationId,
+    pathTo: pathsOf(server.store)(owner, conversationId),
+    settings: currentSettings(options, passes, served, progress),
+    notes: [...request.notes, ...served.notes],
+    serverTools: served.tools.map(({ name }) => name),
+    verbatim: passes?.verbatim,
+    incoming: () => [],
+    prepare: options.isNamed ? () => checkUnchanged(store, owner, options.start) : undefined,
+    opening(held, stored) {
+      leased.resolve(true)
+      return openingOf(parts, held, stored)
     },
-  )
-    .then(async (given): Promise<DoorEnd> => {
-      const end = withKnownConflict(given)
-      const reply = shownReply(progress.replies, isHidden) ?? progress.empty
-      await settle(options, { store, place, records, progress }, end, reply)
-      return { ...end, ...(reply && { reply }), ...(progress.usage && { replyUsage: progress.usage }) }
+    beforeRelease: () => restoreHead(parts),
+    recordsOf: (end) => recordsOf(parts, end),
+    oneReply: true,
+    stop,
+    emit(event) {
+      trackEvent(progress, event)
+      live.push(event)
+      if (event.type === 'reply-event' && event.event.type === 'part-start' && passes?.shown()) events.close()
+      shown.take(event)
+    },
+  }
+  const ended = startRun({ store, owner, endpoint: passes?.endpoint ?? server.endpoint }, runRequest)
+    .then((end) => {
+      leased.resolve(end.failure?.code !== 'lease-held')
+      return settle(parts, end)
     })
     .finally(() => {
       shown.end()
@@ -152,7 +169,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       server.changes.notify(conversationId)
       passes?.ended()
     })
-  return {
+  const run: DoorRun = {
     conversationId,
     events,
     ended,
@@ -161,64 +178,22 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     noteCount: () => progress.notes,
     ...(passes && { passThrough: passes }),
   }
-
-  /** A reply that is continued after a call that is answered here is not the answer yet. */
-  async function recordsOf({ exchangeId, basedOn, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
-    const bodySha256 = await storeBody()
-    const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
-    if (entryId === undefined && outcome === 'done' && progress.replies.length === 0) {
-      progress.empty = reply
-      progress.entryId = progress.recordedId = basedOn
-      return [...asked, ...records.ofEmptyReply({ entryId: basedOn, exchangeId, reply })]
-    }
-    const isKnown = outcome === 'done' || outcome === 'cancelled'
-    const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
-    if (entryId === undefined || !isKnown || !isAnswer) return asked
-    progress.recordedId = entryId
-    const whole = shownReply([...progress.replies, reply], isHidden) ?? reply
-    return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
-  }
-
-  /** Stores the client's request with its reply, which matters more: undefined if that fails. */
-  async function storeBody(): Promise<string | undefined> {
-    if (!lease) return undefined
-    const { body } = options.sent
-    const storing = store.keepBody(owner, conversationId, body, lease.write()).catch(() => undefined)
-    // A store that writes in order commits it together with the records.
-    return store.ordered ? hash('sha256', body) : storing
-  }
+  return { run, hasLease: leased.promise }
 }
 
-/** Another server may have begun to answer in the conversation since it was chosen. The client need not know which. */
-function withKnownConflict(end: RunEnd): RunEnd {
-  return end.failure?.code === 'lease-held' ? { ...end, failure: conversationLocked().failure } : end
-}
-
-/** Before the client sees the end: its next request may arrive at once. */
-async function settle(
-  { server, principal, response, memory }: DoorRunOptions,
-  {
-    store,
+function partsOf(options: DoorRunOptions, place: ChosenConversation): RunParts {
+  const { server, request, service, verbatim } = options
+  const isPassable = verbatim && (place.passedBy === '' || place.passedBy === verbatim.provider)
+  const passes = isPassable ? passThrough(verbatim, server.endpoint, service) : undefined
+  return {
+    options,
+    store: withFailpoints(server.store),
     place,
-    records,
-    progress,
-  }: { store: Store; place: ChosenConversation; records: RecordsOfRun; progress: Progress },
-  end: RunEnd,
-  reply: Reply | undefined,
-): Promise<void> {
-  const { owner, keyId } = principal
-  if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
-  const { conversationId } = place
-  const { entryId, exchangeId } = progress
-  if (entryId === undefined || !reply || end.failure) return
-  if (response && !response.isStored) {
-    const hash = nextHash(place.hash, [reply])
-    memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash })
+    passes,
+    records: recordsOfRun(options, place, passes),
+    progress: newProgress(),
+    isHidden: isOursBeside(request.tools),
   }
-  if (place.isAside && place.head !== undefined) await store.setHead(owner, conversationId, { entryId: place.head })
-  if (progress.recordedId === entryId) return
-  const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
-  await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
 }
 
 /** The run for those who have the conversation open. */
@@ -227,35 +202,15 @@ function viewOf({ model }: DoorRunOptions, { conversationId, parentId }: ChosenC
   return { id: uuidv7(), conversationId, state: 'running', model: model.model, basedOn: parentId ?? '', startedAt }
 }
 
-type EndOfExchange = Parameters<RecordsOf>[0]
-
-function note(progress: Progress, event: RunEvent): void {
-  if (event.type === 'request') {
-    progress.exchangeId = event.exchangeId
-    progress.notes = event.notes.length
+function openingOf(parts: RunParts, held: Held, stored: Conversation | undefined): Opening {
+  const { options, place } = parts
+  parts.lease = held
+  if (stored) parts.headBefore = stored.head
+  return {
+    after: place.parentId,
+    messages: place.append.map(({ message }) => message),
+    write: (entries) => append(options, place, entries, held),
   }
-  if (event.type === 'reply-event' && event.event.type === 'reply-end') progress.usage = event.event.usage
-  if (event.type !== 'message') return
-  progress.entryId = event.entryId
-  if (event.message.role === 'assistant') {
-    progress.replies.push(event.message)
-    progress.usage = event.usage
-  } else progress.answered++
-}
-
-/** What a run has written so far. */
-interface Progress {
-  /** The newest entry. */
-  entryId?: string
-  /** The reply that was written together with its records. */
-  recordedId?: string
-  replies: Reply[]
-  /** The answer, if the model wrote nothing: it has a stop reason and a price, but no entry. */
-  empty?: Reply
-  answered: number
-  usage?: Usage | undefined
-  exchangeId: string
-  notes: number
 }
 
 /** Writes the new messages of the request, and moves to its end. */
@@ -283,51 +238,66 @@ async function append(
   return appended
 }
 
-/** The same for all requests of a session, and for the same request again, wherever it is stored. */
-function cacheKeyOf({ principal, request, start }: DoorRunOptions): string {
-  const about = request.session ?? start?.conversationId
-  return nextHash(`${principal.owner} ${about ?? ''}`, about === undefined ? request.messages.slice(0, 1) : [])
+/**
+ * The records to store with a reply, and with each request to the provider. A reply that is continued after a call that
+ * is answered here is not the answer yet.
+ */
+async function recordsOf(
+  parts: RunParts,
+  { exchangeId, basedOn, entryId, outcome, reply }: Parameters<RecordsOf>[0],
+): Promise<NewRecord[]> {
+  const { records, progress, isHidden } = parts
+  const bodySha256 = await storeBody(parts)
+  const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
+  if (entryId === undefined && outcome === 'done' && progress.replies.length === 0) {
+    progress.empty = reply
+    progress.entryId = progress.recordedId = basedOn
+    return [...asked, ...records.ofEmptyReply({ entryId: basedOn, exchangeId, reply })]
+  }
+  const isKnown = outcome === 'done' || outcome === 'cancelled'
+  const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
+  if (entryId === undefined || !isKnown || !isAnswer) return asked
+  progress.recordedId = entryId
+  const whole = shownReply([...progress.replies, reply], isHidden) ?? reply
+  return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
 }
 
-/** A run reads one setting at a time; they change only with the number of answered calls. */
-function currentSettings(
-  options: DoorRunOptions,
-  passes: PassThrough | undefined,
-  served: ServedTools,
-  progress: Pick<Progress, 'answered'>,
-): () => RunSettings {
-  let last: { answered: number; settings: RunSettings } | undefined
-  return () => {
-    const { answered } = progress
-    if (last?.answered !== answered) last = { answered, settings: settingsOf(options, passes, { served, answered }) }
-    return last.settings
+/** Stores the client's request with its reply, which matters more: undefined if that fails. */
+async function storeBody({ options, store, place, lease }: RunParts): Promise<string | undefined> {
+  if (!lease) return undefined
+  const { body } = options.sent
+  const { owner } = options.principal
+  const storing = store.keepBody(owner, place.conversationId, body, lease.write()).catch(() => undefined)
+  // A store that writes in order commits it together with the records.
+  return store.ordered ? hash('sha256', body) : storing
+}
+
+/** A conversation does not continue from a side call. */
+async function restoreHead({ options, store, place, lease, headBefore }: RunParts): Promise<void> {
+  if (!place.isAside || place.isNew || headBefore === undefined || !lease) return
+  try {
+    await store.setHead(options.principal.owner, place.conversationId, { entryId: headBefore }, lease.write())
+  } catch {
+    // The answer matters more.
   }
 }
 
-function settingsOf(
-  given: DoorRunOptions,
-  passes: PassThrough | undefined,
-  { served, answered }: { served: ServedTools; answered: number },
-): RunSettings {
-  const { request, model } = given
-  const { serverTools } = served
-  const mayAsk = answered < mostAnswered
-  const { system, tools, options } = request
-  const protocol = passes?.verbatim.protocol ?? model.protocol
-  const policy = policySettings(model.policy ?? 'full')
-  return {
-    model: model.model,
-    ...(protocol !== undefined && { protocol }),
-    ...(system && { system }),
-    tools: [...tools.map((tool) => ({ ...tool, run: notHere })), ...(mayAsk ? served.tools : [])],
-    options: { cacheKey: cacheKeyOf(given), ...options, ...(serverTools.length > 0 && { serverTools }) },
-    ...(model.fallback && { fallback: model.fallback }),
-    policy: passes || !mayAsk ? { ...policy, recall: false } : policy,
-    // The client sees its own loops.
-    guards: { repeats: false },
+/** Before the client sees the end: its next request may arrive at once. */
+async function settle({ options, store, place, records, progress, isHidden }: RunParts, end: RunEnd): Promise<DoorEnd> {
+  const { server, principal, response, memory } = options
+  const { keyId } = principal
+  if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
+  const reply = shownReply(progress.replies, isHidden) ?? progress.empty
+  const { entryId, exchangeId, usage } = progress
+  const ended = { ...end, ...(reply && { reply }), ...(usage && { replyUsage: usage }) }
+  if (entryId === undefined || !reply || end.failure) return ended
+  if (response && !response.isStored) {
+    const { conversationId } = place
+    memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash: nextHash(place.hash, [reply]) })
   }
-}
-
-function notHere(): never {
-  throw new TypeError('a tool of the client was run by the server')
+  if (progress.recordedId !== entryId) {
+    const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
+    await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
+  }
+  return ended
 }
