@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import OpenAI from 'openai'
+import type { JsonObject } from '../../src/core/json.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
 import { createKey, type NewKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -71,20 +72,21 @@ describe('names of the configuration', () => {
 
 test('a request without a model is answered by the default model, and refused if there is none', async (t) => {
   for (const model of [mistral, 'openai/gpt-5.6', undefined]) {
-    const { url, answered, emulator } = await opened(t, model === undefined ? {} : { doorModel: { model } })
-    const requests: [path: string, body: object][] = [
+    const { api, answered, emulator } = await opened(t, model === undefined ? {} : { doorModel: { model } })
+    const requests: [path: string, body: JsonObject][] = [
       ['/v1/responses', { input: 'Hello' }],
       ['/v1/chat/completions', { model: '', messages }],
       ['/v1/messages', { model: null, messages, max_tokens: 100 }],
     ]
     for (const [path, body] of requests) {
-      const headers = { 'content-type': 'application/json' }
-      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-      const text = await response.text()
-      assert.equal(response.status, model === undefined ? 400 : 200, `${path}: ${text}`)
-      if (model === undefined) assert.match(text, /model must be a string/)
+      const { status, text } = await api('POST', path, body)
+      assert.equal(status, model === undefined ? 400 : 200, `${path}: ${text}`)
+      if (model === undefined) assert.match(text, /model is missing: send one, such as/)
       else assert.deepEqual([answered(), emulator.requests.at(-1)?.status], [model.split('/')[0], 200])
     }
+    const { status, text } = await api('POST', '/v1/responses', { model: 5, input: 'Hello' })
+    assert.equal(status, 400)
+    assert.match(text, /model must be a string/)
   }
 })
 

@@ -41,8 +41,9 @@ export async function readBody(
   const body = withDefaults(isObject(inner) ? inner : given, fields)
   // Servers of one model do not require its name.
   const name = (pathModel ?? body.model) || (principal.defaultModel ?? server.doorModel?.model)
-  if (typeof name !== 'string' || name === '')
-    throw badInput('model must be a string, such as anthropic/claude-opus-5.')
+  if (!name)
+    throw badInput('model is missing: send one, such as anthropic/claude-opus-5, or start the server with --model.')
+  if (typeof name !== 'string') throw badInput('model must be a string, such as anthropic/claude-opus-5.')
   const named = await modelFor(door, name, server, principal)
   const policy = policyFor(named, server, incoming.request.headers.get('user-agent') ?? '')
   const model = { ...named, ...(policy !== undefined && { policy }) }
