@@ -4,8 +4,7 @@
 import { hash } from 'node:crypto'
 import { isObject, type Json } from '../../core/json.ts'
 import { prefixes } from '../../context/prefix-memo.ts'
-import type { WireService } from '../../wires/service.ts'
-import { callsOf, textOf, type MediaPart, type Message, type Part, type Reply } from '../../core/message.ts'
+import { callsOf, textOf, type MediaPart, type Message, type Part } from '../../core/message.ts'
 
 /** Messages that are compared as one: a client may split a reply into several. */
 export interface Group {
@@ -107,23 +106,4 @@ function sorted(value: Json): Json {
 
 function digest(before: string, text: string): string {
   return hash('sha256', `${before}\n${text.toWellFormed()}`, 'base64url')
-}
-
-/** The client's id of a call: the same in every answer, and it identifies our call. */
-export function clientCallId({ door }: Pick<WireService, 'door'>, callId: string): string {
-  const key = callKey(callId)
-  return door?.callId?.(key) ?? `call_${key}`
-}
-
-function callKey(callId: string): string {
-  return hash('sha256', callId).slice(0, 24)
-}
-
-/** The part of a client's id that names our call; undefined: it is not ours. */
-export function keyOfCall(clientId: string): string | undefined {
-  return /^(?:toolu_|call_)([0-9a-f]{24})$/.exec(clientId)?.[1]
-}
-
-export function keysOfReply(reply: Reply): string[] {
-  return callsOf(reply).map(({ callId }) => callKey(callId))
 }

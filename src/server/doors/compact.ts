@@ -2,7 +2,7 @@
 // contains a token: the summary stays in the store, and is read from there when the item is sent back.
 
 import { SynapseError } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Message, Reply } from '../../core/message.ts'
 import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
@@ -10,6 +10,7 @@ import { hasOne } from '../../context/prefix-memo.ts'
 import { historyAsText, summaryPrompt, defaultBudget } from '../../context/summary.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
+import { objectsIn } from '../../wires/shared/json-fields.ts'
 import { tokensIn } from '../../wires/shared/sealed-token.ts'
 import type { DoorRequest } from './read-request.ts'
 import type { DoorRun } from './run.ts'
@@ -56,8 +57,9 @@ export async function compactBody(
   { run, replyId, body }: { run: DoorRun; replyId: string; body: JsonObject },
 ): Promise<Json> {
   const item = await compactionItem(place, items, run)
-  const input = Array.isArray(body.input) ? body.input.filter(isObject) : []
-  const users = input.filter(({ role }) => role === 'user').map((one, i) => items.withId(one, `${replyId}${i}`))
+  const users = objectsIn(body.input)
+    .filter(({ role }) => role === 'user')
+    .map((one, i) => items.withId(one, `${replyId}${i}`))
   const { replyUsage: usage = noUsage } = await run.ended
   return items.compacted({ replyId, createdAt: Math.floor(Date.now() / 1000), output: [...users, item], usage })
 }

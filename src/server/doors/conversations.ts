@@ -12,12 +12,9 @@ import type { Store, Write } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
 import { listOf } from '../../wires/shared/item-pages.ts'
 import { objectsIn } from '../../wires/shared/json-fields.ts'
-import { isInterrupted } from '../../wires/shared/replayable.ts'
 import { loadTranscript } from '../../wires/list.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
-import { grouped } from './canonical.ts'
 import { withoutAnswered } from './hidden-calls.ts'
-import type { StartingPoint } from './match.ts'
 import { pageFor } from './responses.ts'
 
 const kind = 'door-conversation'
@@ -108,57 +105,6 @@ async function oneByOne<T>({ id }: Pick<Conversation, 'id'>, change: () => Promi
   }
 }
 
-/** Where a request with these messages continues, if it names a conversation. */
-export async function startInConversation(
-  store: Store,
-  owner: string,
-  id: string,
-  messages: readonly Message[],
-): Promise<StartingPoint> {
-  const { id: conversationId, head } = await conversationOf(store, owner, id)
-  if (head === null) return { conversationId, hash: '', head }
-  const path = await store.history(owner, head)
-  const unanswered = await unansweredPath(store, owner, conversationId, path)
-  // A retry: the messages of the request are stored, but have no answer. It continues there, and nothing is stored
-  // twice.
-  const before = unanswered.slice(0, -messages.length)
-  const isRetry = unanswered.length > 0 && hashOf(messages, hashOf(before)) === hashOf(unanswered)
-  const start = isRetry ? before : path
-  const entryId = start.at(-1)?.id
-  return { conversationId, ...(entryId !== undefined && { entryId }), hash: hashOf(start), head }
-}
-
-/** Refuses a request that was read before another one was answered: it would leave that turn out. */
-export async function checkUnchanged(store: Store, owner: string, start: StartingPoint | undefined): Promise<void> {
-  if (!start) return
-  const head = (await store.conversation(owner, start.conversationId))?.head ?? null
-  if (head === start.head) return
-  const last = head === null ? undefined : await store.entry(owner, head)
-  // What a killed server has received of its answer is stored by the next run.
-  const isRest = last?.parentId === start.head && last?.message.role === 'assistant' && isInterrupted(last.message.stop)
-  if (!isRest) throw conversationLocked()
-}
-
-/** The path up to the last question, if the provider gave no complete reply to it. Empty: it did. */
-async function unansweredPath(
-  store: Store,
-  owner: string,
-  conversationId: string,
-  path: readonly Entry[],
-): Promise<readonly Entry[]> {
-  const [exchange] = (await store.exchanges(owner, conversationId, { limit: 1 })).items
-  if (!exchange || exchange.outcome === 'done') return []
-  const last = path.at(-1)
-  const isPartial = last?.message.role === 'assistant' && isInterrupted(last.message.stop)
-  const asked = isPartial ? path.slice(0, -1) : path
-  return asked.at(-1)?.id === exchange.basedOn ? asked : []
-}
-
-function hashOf(messages: readonly (Message | Entry)[], before: string = ''): string {
-  const list = messages.map((one) => ('message' in one ? one.message : one))
-  return grouped(list, before).at(-1)?.hash ?? before
-}
-
 async function created(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
   const { store } = form
   const messages = await messagesIn(form, body)
@@ -169,7 +115,8 @@ async function created(form: ConversationForm, owner: string, body: JsonObject):
   return shown(store, conversation)
 }
 
-async function conversationOf(store: Store, owner: string, id: string): Promise<Conversation> {
+/** By the id of the API. */
+export async function conversationOf(store: Store, owner: string, id: string): Promise<Conversation> {
   const hex = /^conv_([0-9a-f]{32})$/.exec(id)?.[1]
   const uuid = hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   const found = uuid === undefined ? undefined : await store.conversation(owner, uuid)
@@ -240,8 +187,7 @@ async function itemsOf(
 }
 
 function itemsIn({ write }: TranscriptFormat, ...messages: Message[]): JsonObject[] {
-  const written = write(messages)
-  return (Array.isArray(written) ? written : []).filter(isObject)
+  return objectsIn(write(messages))
 }
 
 function placeIn(items: readonly PlacedItem[], id: string): PlacedItem {

@@ -5,10 +5,10 @@ import type { Failure } from '../../core/error.ts'
 import type { WireService } from '../../wires/service.ts'
 import type { Issue } from '../../wires/wire.ts'
 
-type Words = Pick<Issue, 'status' | 'type' | 'code'>
+type ErrorForm = Pick<Issue, 'status' | 'type' | 'code'>
 
 /** In OpenAI's terms; the other wires have a type for each status. */
-const words: Partial<Record<Failure['kind'], Words>> = {
+const forms: Partial<Record<Failure['kind'], ErrorForm>> = {
   auth: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
   permission: { status: 403, type: 'invalid_request_error', code: 'permission_denied' },
   refused: { status: 403, type: 'invalid_request_error', code: 'content_policy_violation' },
@@ -27,7 +27,7 @@ const words: Partial<Record<Failure['kind'], Words>> = {
   'malformed-reply': { status: 502, type: 'server_error', code: null },
 }
 
-const unforeseen: Words = { status: 500, type: 'server_error', code: null }
+const unforeseen: ErrorForm = { status: 500, type: 'server_error', code: null }
 
 /** `tokens` and `window`: the estimated size of the prompt, and the model's window, for a prompt that is too long. */
 export function issueOf(
@@ -40,7 +40,7 @@ export function issueOf(
     const tokens = Math.max(size.tokens, size.window + 1)
     return overflow({ provider: home, tokens, window: size.window })
   }
-  const { status, type, code: usual } = words[kind] ?? unforeseen
+  const { status, type, code: usual } = forms[kind] ?? unforeseen
   if (!door?.codes) return { rule: 'door', status: status === 503 ? (door?.overloaded ?? status) : status, message }
   // Some mistakes of clients have their own code.
   const named = status < 429 && code !== undefined ? code : usual

@@ -22,7 +22,7 @@ export type IsOurs = (name: string) => boolean
 
 const isOurs: IsOurs = (name) => name === recallName || name.startsWith(servedPrefix)
 
-/** The same in addition to the tools of a client. */
+/** For a client with these tools: a call of a tool that the client has is the client's. */
 export function isOursBeside(tools: readonly { name: string }[]): IsOurs {
   const names = new Set(tools.map(({ name }) => name))
   return (name) => isOurs(name) && !names.has(name)

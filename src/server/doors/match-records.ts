@@ -5,11 +5,13 @@ import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Reply } from '../../core/message.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { holdsToken, tokensIn } from '../../wires/shared/sealed-token.ts'
-import { keyOfCall, keysOfReply, nextHash, textHash, type Group } from './canonical.ts'
+import { callKey, keyIn } from './call-ids.ts'
+import { nextHash, textHash, type Group } from './canonical.ts'
 import { sealOf } from './seal.ts'
 
-export const kinds = {
+const kinds = {
   prefix: 'door-prefix',
   call: 'door-call',
   text: 'door-text',
@@ -17,7 +19,38 @@ export const kinds = {
   exchange: 'door-exchange',
 } as const
 
-/** The records by which requests find these entries. */
+/** The entry that a record stands for. */
+export interface RecordedEntry {
+  conversationId: string
+  entryId: string
+  /** The digest of everything up to it. */
+  hash: string
+  session?: string
+  /** The provider whose reply the client received unchanged. */
+  passedBy?: string
+}
+
+async function entryOf(
+  store: Store,
+  owner: string,
+  kind: keyof typeof kinds,
+  id: string,
+): Promise<RecordedEntry | undefined> {
+  const record = await store.record(owner, kinds[kind], id)
+  return record && recordedEntry(record.data)
+}
+
+export function recordedEntry({ conversationId, entryId, hash, session, passedBy }: JsonObject): RecordedEntry {
+  return {
+    conversationId: textIn(conversationId),
+    entryId: textIn(entryId),
+    hash: textIn(hash),
+    ...(typeof session === 'string' && { session }),
+    ...(typeof passedBy === 'string' && { passedBy }),
+  }
+}
+
+/** The record by which requests find everything up to an entry. */
 export function prefixRecord(
   owner: string,
   place: { conversationId: string; entryId: string },
@@ -63,10 +96,20 @@ export function replyRecords(
   return [
     prefixRecord(owner, place, hash, about),
     record(kinds.exchange, about.exchangeId),
-    ...keysOfReply(reply).map((key) => record(kinds.call, key)),
+    ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
     ...(words === undefined ? [] : [record(kinds.text, words, session === undefined ? {} : { session })]),
     ...(about.responseId === undefined ? [] : [record(kinds.response, about.responseId, about.response)]),
   ]
+}
+
+/** The entry up to which everything has this digest. */
+export function entryWithPrefix(store: Store, owner: string, hash: string): Promise<RecordedEntry | undefined> {
+  return entryOf(store, owner, 'prefix', hash)
+}
+
+/** The reply whose text has this digest. */
+export function replyWithText(store: Store, owner: string, words: string): Promise<RecordedEntry | undefined> {
+  return entryOf(store, owner, 'text', words)
 }
 
 export function responseOf(store: Store, owner: string, id: string): Promise<StoredRecord | undefined> {
@@ -78,44 +121,34 @@ export function forgetResponse(store: Store, owner: string, id: string): Promise
 }
 
 /** A reply of ours that the messages of a group contain: by a token, a call, or its text. */
-export async function anchorOf(
+export async function ourReplyIn(
   store: Store,
   owner: string,
   group: Group | undefined,
-): Promise<StoredRecord | undefined> {
+): Promise<RecordedEntry | undefined> {
   for (const message of group?.messages ?? []) {
     const sealed = await sealedReply(store, owner, message)
     if (sealed) return sealed
     for (const { callId } of callsOf(message)) {
-      const key = keyOfCall(callId)
-      const record = key === undefined ? undefined : await store.record(owner, kinds.call, key)
-      if (record) return record
+      const key = keyIn(callId)
+      const called = key === undefined ? undefined : await entryOf(store, owner, 'call', key)
+      if (called) return called
     }
     const words = textHash(message)
-    const record = words === undefined ? undefined : await store.record(owner, kinds.text, words)
-    if (record) return record
+    const written = words === undefined ? undefined : await replyWithText(store, owner, words)
+    if (written) return written
   }
   return undefined
 }
 
 /** The reply that a token in a message names, if it was made for this owner. */
-export async function sealedReply(store: Store, owner: string, message: Message): Promise<StoredRecord | undefined> {
+export async function sealedReply(store: Store, owner: string, message: Message): Promise<RecordedEntry | undefined> {
   if (message.role !== 'assistant' || !holdsToken(message.native)) return undefined
   const { open } = await sealOf(store)
   for (const token of tokensIn(JSON.stringify(message.native))) {
     const exchangeId = open(owner, token)
-    const record = exchangeId === undefined ? undefined : await store.record(owner, kinds.exchange, exchangeId)
-    if (record) return record
+    const reply = exchangeId === undefined ? undefined : await entryOf(store, owner, 'exchange', exchangeId)
+    if (reply) return reply
   }
   return undefined
-}
-
-/** The provider whose reply the client received unchanged. */
-export function passedBy({ data }: Pick<StoredRecord, 'data'>): string | undefined {
-  return typeof data['passedBy'] === 'string' ? data['passedBy'] : undefined
-}
-
-export function textIn({ data }: StoredRecord, name: string): string {
-  const value = data[name]
-  return typeof value === 'string' ? value : ''
 }

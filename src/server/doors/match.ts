@@ -5,13 +5,20 @@
 import { badInput, SynapseError } from '../../core/error.ts'
 import { sideCall } from '../../core/log.ts'
 import { callsOf, type Message } from '../../core/message.ts'
-import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredReplies } from '../../wires/service.ts'
 import { grouped, quotedHashes, type Group } from './canonical.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
-import { anchorOf, kinds, passedBy, responseOf, sealedReply, textIn } from './match-records.ts'
-import { adopted, callsBefore, isReply, type Appended, type KnownCalls } from './new-messages.ts'
+import {
+  ourReplyIn,
+  entryWithPrefix,
+  recordedEntry,
+  replyWithText,
+  responseOf,
+  sealedReply,
+  type RecordedEntry,
+} from './match-records.ts'
+import { messagesToStore, callsBefore, isReply, type Appended, type KnownCalls } from './new-messages.ts'
 import type { DoorRequest } from './read-request.ts'
 
 export interface Match {
@@ -54,7 +61,7 @@ export async function match(
       ? []
       : await callsBefore(store, owner, at.entryId, groups.slice(0, at.count))
   if (start) checkResults(request.messages, known)
-  const append = await adopted(store, owner, fresh, known)
+  const append = await messagesToStore(store, owner, fresh, known)
   const common = commonOf([
     ...(at.entryId === undefined ? [] : [at.passedBy]),
     ...append.flatMap((one) => (one.isOurs ? [one.passedBy] : [])),
@@ -95,32 +102,12 @@ export async function startAfter(
 ): Promise<StartingPoint> {
   const data = memory?.find(responseId) ?? (await responseOf(store, owner, responseId))?.data
   if (!data) throw new SynapseError(stored.unknownPrevious(responseId.slice(0, 100)))
-  const { conversationId, entryId, hash } = data
-  const provider = passedBy({ data })
-  return {
-    conversationId: String(conversationId),
-    entryId: String(entryId),
-    hash: String(hash),
-    ...(provider !== undefined && { passedBy: provider }),
-  }
+  return recordedEntry(data)
 }
 
-interface Place {
-  conversationId?: string
-  entryId?: string
+interface Place extends Partial<RecordedEntry> {
   /** How many groups of the request are stored up to there. */
   count: number
-  passedBy?: string | undefined
-}
-
-function placeIn(record: StoredRecord, count: number): Place {
-  const provider = passedBy(record)
-  return {
-    conversationId: textIn(record, 'conversationId'),
-    entryId: textIn(record, 'entryId'),
-    count,
-    ...(provider !== undefined && { passedBy: provider }),
-  }
 }
 
 async function placeOf(
@@ -132,18 +119,18 @@ async function placeOf(
   const prefix = await longestPrefix(store, owner, groups)
   const newestReply = groups.findLastIndex(isReply)
   const sealed = await sealedPlace(store, owner, groups, newestReply)
-  if (sealed && sealed.conversationId !== (prefix && textIn(prefix.record, 'conversationId'))) return sealed
-  const anchor = (prefix?.count ?? 0) > newestReply ? undefined : await anchorOf(store, owner, groups[newestReply])
-  if (anchor && (!prefix || textIn(prefix.record, 'conversationId') !== textIn(anchor, 'conversationId'))) {
-    return { conversationId: textIn(anchor, 'conversationId'), count: 0 }
+  if (sealed && sealed.conversationId !== prefix?.conversationId) return sealed
+  const ourReply = (prefix?.count ?? 0) > newestReply ? undefined : await ourReplyIn(store, owner, groups[newestReply])
+  if (ourReply && ourReply.conversationId !== prefix?.conversationId) {
+    return { conversationId: ourReply.conversationId, count: 0 }
   }
   // Many conversations begin with the same question: they are distinguished by our reply, or by the client.
   const firstReply = groups.findIndex(isReply)
-  const isIdentified = anchor !== undefined || (firstReply >= 0 && firstReply < (prefix?.count ?? 0))
-  const isSameSession = session !== undefined && prefix && textIn(prefix.record, 'session') === session
-  if (prefix && (isIdentified || isSameSession)) return placeIn(prefix.record, prefix.count)
+  const isIdentified = ourReply !== undefined || (firstReply >= 0 && firstReply < (prefix?.count ?? 0))
+  const isSameSession = session !== undefined && prefix?.session === session
+  if (prefix && (isIdentified || isSameSession)) return prefix
   const quoted = newestReply < 0 && session !== undefined ? await quotedReply(store, owner, groups, session) : undefined
-  return quoted ? { conversationId: textIn(quoted, 'conversationId'), count: 0 } : { count: 0 }
+  return quoted ? { conversationId: quoted.conversationId, count: 0 } : { count: 0 }
 }
 
 /**
@@ -155,14 +142,14 @@ async function quotedReply(
   owner: string,
   groups: readonly Group[],
   session: string,
-): Promise<StoredRecord | undefined> {
+): Promise<RecordedEntry | undefined> {
   for (const { messages } of groups.toReversed()) {
     for (const words of messages.flatMap(quotedHashes)) {
-      const record = await store.record(owner, kinds.text, words)
-      if (!record || textIn(record, 'session') !== session) continue
-      const found = await store.conversation(owner, textIn(record, 'conversationId'))
+      const reply = await replyWithText(store, owner, words)
+      if (reply?.session !== session) continue
+      const found = await store.conversation(owner, reply.conversationId)
       // One that is not listed is not the conversation of which it is a summary.
-      if (found && !found.labels.includes(sideCall)) return record
+      if (found && !found.labels.includes(sideCall)) return reply
     }
   }
   return undefined
@@ -177,8 +164,8 @@ async function sealedPlace(
 ): Promise<Place | undefined> {
   const group = groups[newestReply]
   for (const message of group?.messages ?? []) {
-    const record = await sealedReply(store, owner, message)
-    if (record && textIn(record, 'hash') === group?.hash) return placeIn(record, newestReply + 1)
+    const reply = await sealedReply(store, owner, message)
+    if (reply && reply.hash === group?.hash) return { ...reply, count: newestReply + 1 }
   }
   return undefined
 }
@@ -188,26 +175,27 @@ async function longestPrefix(
   store: Store,
   owner: string,
   groups: readonly Group[],
-): Promise<{ record: StoredRecord; count: number } | undefined> {
+): Promise<(RecordedEntry & { count: number }) | undefined> {
   const look = async (count: number) => {
     const group = groups[count - 1]
-    return group && store.record(owner, kinds.prefix, group.hash)
+    const entry = group && (await entryWithPrefix(store, owner, group.hash))
+    return entry && { ...entry, count }
   }
   let high = groups.length
   for (const near = Math.max(0, high - 4); high > near; high--) {
-    const record = await look(high)
-    if (record) return { record, count: high }
+    const prefix = await look(high)
+    if (prefix) return prefix
   }
-  let found: { record: StoredRecord; count: number } | undefined
+  let longest: Awaited<ReturnType<typeof look>>
   for (let low = 1; low <= high;) {
     const middle = (low + high) >> 1
-    const record = await look(middle)
-    if (record) {
-      found = { record, count: middle }
+    const prefix = await look(middle)
+    if (prefix) {
+      longest = prefix
       low = middle + 1
     } else {
       high = middle - 1
     }
   }
-  return found
+  return longest
 }

@@ -3,8 +3,9 @@
 import { callsOf, type Message, type Reply, type ToolCallPart } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
 import { holdsToken } from '../../wires/shared/sealed-token.ts'
-import { keysOfReply, nextHash, type Group } from './canonical.ts'
-import { anchorOf, passedBy, textIn } from './match-records.ts'
+import { clientIdsOf } from './call-ids.ts'
+import { nextHash, type Group } from './canonical.ts'
+import { ourReplyIn } from './match-records.ts'
 
 export interface Appended {
   message: Message
@@ -15,8 +16,8 @@ export interface Appended {
   hash?: string
 }
 
-/** The new messages in the form for the store: our replies unchanged, and results under the ids of our calls. */
-export async function adopted(
+/** `before`: the calls that results may be for. */
+export async function messagesToStore(
   store: Store,
   owner: string,
   groups: readonly Group[],
@@ -35,7 +36,7 @@ export async function adopted(
     }
     for (const [i, message] of group.messages.entries()) {
       const isLast = i === group.messages.length - 1
-      out.push({ message: ownWords(withCalls(message, calls)), ...(isLast && { hash: group.hash }) })
+      out.push({ message: withoutUnknownNative(withOurCallIds(message, calls)), ...(isLast && { hash: group.hash }) })
     }
   }
   return out
@@ -46,14 +47,14 @@ async function storedReply(
   owner: string,
   group: Group,
 ): Promise<{ message: Message; passedBy: string | undefined } | undefined> {
-  const anchor = await anchorOf(store, owner, group)
-  const entry = anchor && (await store.entry(owner, textIn(anchor, 'entryId')))
+  const known = await ourReplyIn(store, owner, group)
+  const entry = known && (await store.entry(owner, known.entryId))
   // A client may have edited the reply: then its version counts.
   if (!entry || nextHash('', [entry.message]) !== nextHash('', group.messages)) return undefined
-  return { message: entry.message, passedBy: anchor && passedBy(anchor) }
+  return { message: entry.message, passedBy: known.passedBy }
 }
 
-function withCalls(message: Message, calls: ReadonlyMap<string, ToolCallPart>): Message {
+function withOurCallIds(message: Message, calls: ReadonlyMap<string, ToolCallPart>): Message {
   if (message.role !== 'tool') return message
   const parts = message.parts.map((part) => {
     const call = calls.get(part.callId)
@@ -66,7 +67,7 @@ function withCalls(message: Message, calls: ReadonlyMap<string, ToolCallPart>): 
  * A reply that is not in the store is not replayed as provider data, because no provider would know ids invented by a
  * server like this one, unless it contains data that only a provider can have produced.
  */
-function ownWords(message: Message): Message {
+function withoutUnknownNative(message: Message): Message {
   if (message.role !== 'assistant' || message.native.length === 0) return message
   const isSealed =
     !holdsToken(message.native) &&
@@ -96,20 +97,8 @@ export async function callsBefore(
   const names = new Set(sent.map(({ name }) => name))
   // Results produced here were never sent to the client.
   const known = stored.filter(({ name }) => names.has(name))
-  return [...named(stored), ...pairedFromEnd(sent, known)]
-}
-
-function named(calls: readonly ToolCallPart[]): KnownCalls {
-  return calls.flatMap((call) => {
-    const [key = ''] = keysOfReply(replyOf(call))
-    const ids = [`call_${key}`, `toolu_${key}`, key.slice(0, 9), ...(call.alias === undefined ? [] : [call.alias])]
-    return ids.map((clientId) => ({ clientId, call }))
-  })
-}
-
-function replyOf(call: ToolCallPart): Reply {
-  const origin = { protocol: '', provider: '', model: '' }
-  return { role: 'assistant', parts: [call], native: [], origin, stop: { reason: 'tool-calls' } }
+  const named = stored.flatMap((call) => clientIdsOf(call).map((clientId) => ({ clientId, call })))
+  return [...named, ...pairedFromEnd(sent, known)]
 }
 
 /** Some clients send no ids back: then the order decides. */

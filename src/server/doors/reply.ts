@@ -4,16 +4,17 @@
 import type { ReplyEvent } from '../../core/event.ts'
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Part, Reply } from '../../core/message.ts'
+import type { Part, Reply, Stop } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
 import type { WireService } from '../../wires/service.ts'
+import { objectIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile, StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Framing, Issue } from '../../wires/wire.ts'
 import { json } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { streamedResponse, type BodySink, type BodySource } from '../streamed-body.ts'
-import { clientCallId } from './canonical.ts'
+import { clientCallId } from './call-ids.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
 
@@ -70,19 +71,17 @@ export async function itemReply(
 ): Promise<Response> {
   const { whole, split, framing } = await loadWire(wire)
   const { replyUsage: usage = noUsage } = await run.ended
-  const none: Reply = {
-    role: 'assistant',
-    parts: [],
-    native: [],
-    origin: { protocol: '', provider: '', model: profile.model },
-    stop: { reason: 'done' },
-  }
-  const empty = whole(none, { ...profile, usage })
-  const body = { ...(isObject(empty) ? empty : {}), ...profile.fields, output: [item] }
+  const empty = whole(emptyReply({ reason: 'done' }), { ...profile, usage })
+  const body = { ...objectIn(empty), ...profile.fields, output: [item] }
   if (!stream) return json(body, 200, headersOf(run))
   const text = split(body).map((chunk) => framed(chunk, framing))
   const bytes = new Blob(text).stream()
   return new Response(bytes, { headers: { ...streamHeaders, ...headersOf(run) } })
+}
+
+/** A reply without content, which has no entry in the log. */
+export function emptyReply(stop: Stop): Reply {
+  return { role: 'assistant', parts: [], native: [], origin: { protocol: '', provider: '', model: '' }, stop }
 }
 
 async function wholeBody(

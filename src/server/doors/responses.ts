@@ -10,11 +10,12 @@ import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
 import type { StoredItems, StoredReplies, WireService } from '../../wires/service.ts'
+import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
 import { lastShown, replyAt } from './hidden-calls.ts'
 import { forgetResponse, responseOf } from './match-records.ts'
-import { repeatedReply } from './reply.ts'
+import { emptyReply, repeatedReply } from './reply.ts'
 import { sealOf } from './seal.ts'
 
 /** The requested replies: those of an owner, in the format of a wire. */
@@ -33,27 +34,24 @@ export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): s
 export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<Response> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
-  const reply = emptyReply(data) ?? (await replyAt(store, owner, textIn(data, 'entryId')))
+  const reply = emptyReplyIn(data) ?? (await replyAt(store, owner, textIn(data.entryId)))
   if (!reply) throw gone(replies, id)
-  const exchange = await store.exchange(owner, textIn(data, 'exchangeId'))
+  const exchange = await store.exchange(owner, textIn(data.exchangeId))
   const profile = {
-    model: textIn(data, 'model'),
+    model: textIn(data.model),
     replyId: id,
     createdAt: typeof data.createdAt === 'number' ? data.createdAt : 0,
     inputTokens: 0,
     ...(isObject(data.fields) && { fields: data.fields }),
-    token: await sealOf(store).then((seal) => () => seal.token(owner, textIn(data, 'exchangeId'))),
+    token: await sealOf(store).then((seal) => () => seal.token(owner, textIn(data.exchangeId))),
   }
-  const conversationId = textIn(data, 'conversationId')
+  const conversationId = textIn(data.conversationId)
   const replying = { wire, service: await loadService(wire), profile }
   return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream })
 }
 
-/** A reply without content has no entry. */
-function emptyReply({ stop }: JsonObject): Reply | undefined {
-  if (!isObject(stop)) return undefined
-  const origin = { protocol: '', provider: '', model: '' }
-  return { role: 'assistant', parts: [], native: [], origin, stop: stop as unknown as Stop }
+function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
+  return isObject(stop) ? emptyReply(stop as unknown as Stop) : undefined
 }
 
 /** Only the id is deleted: the conversation stays, and is deleted like any other. */
@@ -89,12 +87,11 @@ export async function inputItems(
 ): Promise<Json> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
-  const path = await store.history(owner, textIn(data, 'entryId'))
+  const path = await store.history(owner, textIn(data.entryId))
   const { before } = lastShown(path)
-  const items = (await loadTranscript(wire)).write(before.map(({ message }) => message))
-  const list = (Array.isArray(items) ? items : []).filter(isObject)
+  const items = objectsIn((await loadTranscript(wire)).write(before.map(({ message }) => message)))
   return pageFor(
-    list.map((item, i) => withId(item, `${id}-${i}`)),
+    items.map((item, i) => withId(item, `${id}-${i}`)),
     query,
   )
 }
@@ -107,9 +104,4 @@ async function known(replies: Replies, id: string): Promise<StoredRecord> {
 
 function gone({ stored }: Replies, id: string): SynapseError {
   return new SynapseError(stored.unknown(id))
-}
-
-function textIn(data: JsonObject, name: string): string {
-  const value = data[name]
-  return typeof value === 'string' ? value : ''
 }

@@ -13,7 +13,7 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
   const memory = connectionMemory()
   const prepared = new Map<string, Json[]>()
   for await (const text of socket.messages) {
-    const event = objectIn(text)
+    const event = parsedObject(text)
     if (event?.type !== 'response.create') {
       socket.send(errorEvent(400, 'invalid_request_error', 'The message must be a response.create event.'))
       continue
@@ -61,7 +61,7 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
   }
 
   async function refuse(response: Response): Promise<false> {
-    const error = objectIn(await response.text())?.error
+    const error = parsedObject(await response.text())?.error
     const { code, type, message, param } = isObject(error) ? error : {}
     const known = typeof code === 'string' ? code : typeof type === 'string' ? type : 'invalid_request_error'
     const words = typeof message === 'string' ? message : 'The request was refused.'
@@ -91,7 +91,7 @@ function itemsIn({ input }: JsonObject): Json[] {
   return Array.isArray(input) ? input : []
 }
 
-function objectIn(text: string): JsonObject | undefined {
+function parsedObject(text: string): JsonObject | undefined {
   try {
     const value = JSON.parse(text) as Json
     return isObject(value) ? value : undefined

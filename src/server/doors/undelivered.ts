@@ -4,6 +4,7 @@
 
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import type { ParsedBody } from './known-bodies.ts'
 
 const kind = 'door-answer'
@@ -42,10 +43,10 @@ export async function undelivered(store: Store, owner: string, key: string): Pro
 function answerIn({ data }: StoredRecord): UndeliveredAnswer {
   const { conversationId, entryId, exchangeId, replyId } = data
   return {
-    conversationId: String(conversationId),
-    entryId: String(entryId),
-    exchangeId: String(exchangeId),
-    replyId: String(replyId),
+    conversationId: textIn(conversationId),
+    entryId: textIn(entryId),
+    exchangeId: textIn(exchangeId),
+    replyId: textIn(replyId),
   }
 }
 
