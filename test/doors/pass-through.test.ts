@@ -216,6 +216,43 @@ test('a tool loop passes through with the ids of the provider', async (t) => {
   assert.match(third.output_text, /17 \+ 25/)
 })
 
+test('a response that passed through is retrieved with the names and ids that the client has received', async (t) => {
+  const { url } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
+  const tools = [{ type: 'function' as const, name: 'add', description: 'Adds.', parameters, strict: false }]
+  const body = { model: 'openai/gpt-5.6', input: 'What is 17 + 25?', tools }
+  const { id, model, output } = await openai.responses.create(body)
+  const again = await openai.responses.retrieve(id)
+  assert.deepEqual([again.model, again.output], [model, output])
+  const streamed = []
+  for await (const event of await openai.responses.retrieve(id, { stream: true })) streamed.push(event)
+  const done = streamed.find(({ type }) => type === 'response.function_call_arguments.done')
+  assert.ok(done && 'name' in done && done.name === 'add', 'every event has the fields of the API')
+})
+
+test('a provider that stores nothing gets the conversation in place of the id of a response', async (t) => {
+  const { url, seen } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const model = 'ollama/qwen3'
+  const first = await openai.responses.create({ model, input: 'My name is Ada.' })
+  const question = { model, previous_response_id: first.id, input: 'What is my name?' }
+  assert.match((await openai.responses.create(question)).output_text, /Ada/)
+  assert.doesNotMatch(seen[1]?.body ?? '', /previous_response_id/)
+})
+
+test('a prompt that is stored at the provider is sent there, and refused for any other', async (t) => {
+  const { url, seen } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const ask = (model: string) => openai.responses.create({ model, input: 'Hi', prompt: { id: 'pmpt_1' } })
+  await ask('gpt-5.6')
+  assert.match(seen[0]?.body ?? '', /"prompt":\{"id":"pmpt_1"\}/)
+  for (const model of ['anthropic/claude-opus-5', 'ollama/qwen3']) {
+    await assert.rejects(ask(model), { status: 400, message: /prompt names a template that only openai has/ })
+  }
+  assert.equal(seen.length, 1, 'nothing is asked without it')
+})
+
 test('the key of the server stays here', async (t) => {
   const store = openMemoryStore()
   const { key } = await createKey(store, { name: 'a', owner: 'a' })

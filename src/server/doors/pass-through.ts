@@ -55,6 +55,8 @@ export async function verbatimFor(
   if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
   if (given.hasToken) return {}
   const { endpoint } = await server.endpoint(model.model, wire)
+  // A server that stores nothing ignores what is stored, and answers without it.
+  if ((request.previousId ?? request.unchangedOnly) !== undefined && !endpoint.state) return {}
   const inPath = operation.model !== undefined
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}

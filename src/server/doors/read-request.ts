@@ -24,6 +24,8 @@ export interface DoorRequest extends ReadRequest {
   isAside?: boolean
   /** The session that the client names. It never decides alone: agents of one session share it. */
   session?: string
+  /** Why it can be sent unchanged only: it refers to something that its provider alone has. */
+  unchangedOnly?: string
 }
 
 /** `size`: characters of the body. `isCached`: what was read may stay in memory for the next request. */
@@ -62,7 +64,12 @@ export async function readRequest(
     ...(typeof previousId === 'string' && { previousId }),
     ...(typeof conversation === 'string' && { conversation }),
     ...(session !== undefined && { session }),
+    ...(isObject(body.prompt) && { unchangedOnly: promptIsElsewhere(provider) }),
   }
+}
+
+function promptIsElsewhere(provider: string): string {
+  return `prompt names a template that only ${provider} has, and the request cannot be sent there unchanged: send its text as instructions.`
 }
 
 /** Some APIs answer a list of nothing but instructions; others require a message of the user. */
@@ -98,7 +105,7 @@ async function inWordsOfApi<T>(
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const special =
-  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|top_?k|min_p|prediction|audio|web_search_options)$/i
+  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt|top_?k|min_p|prediction|audio|web_search_options)$/i
 
 function leftOut(body: JsonObject): Note[] {
   const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))

@@ -48,14 +48,14 @@ export function rawReply(
   return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
 }
 
-/** An answer that was complete before, in the format requested now. */
+/** An answer that was complete before, in the format requested now. `isPassed`: its ids are those of the provider. */
 export async function repeatedReply(
   { wire, service, profile }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
-  { conversationId, stream }: { conversationId: string; stream: boolean },
+  { conversationId, stream, isPassed = false }: { conversationId: string; stream: boolean; isPassed?: boolean },
 ): Promise<Response> {
-  const body = await wholeBody({ wire, service }, reply, profile, usage)
+  const body = await wholeBody({ wire, service, isPassed }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
   if (!stream) return json(body, 200, headers)
   const { split, framing } = await loadWire(wire)
@@ -85,14 +85,14 @@ export function emptyReply(stop: Stop): Reply {
 }
 
 async function wholeBody(
-  { wire, service }: Pick<ReplyOptions, 'wire' | 'service'>,
+  { wire, service, isPassed = false }: Pick<ReplyOptions, 'wire' | 'service'> & { isPassed?: boolean },
   reply: Reply,
   profile: StreamProfile,
   usage: Usage,
 ): Promise<Json> {
   const { whole } = await loadWire(wire)
   const own = reply.parts.filter((part) => !isForeign(part, reply.origin.protocol, wire))
-  const shown = { ...reply, native: [], parts: own.flatMap((part) => clientPart(service, part)) }
+  const shown = { ...reply, native: [], parts: own.flatMap((part) => clientPart(service, part, isPassed)) }
   const body = whole(shown, { ...profile, usage })
   if (!isObject(body)) return body
   return { ...body, ...profile.fields }
@@ -243,12 +243,15 @@ function isForeign(part: Part, from: string, wire: string): boolean {
   return part.type === 'server-tool' && from !== wire
 }
 
-/** A part as the client gets it: calls under an id of ours, and nothing of reasoning that has no words. */
-function clientPart(service: WireService, part: Part): Part[] {
+/**
+ * A part as the client gets it: calls under an id of ours, or that of the provider if it `isPassed`, and nothing of
+ * reasoning that has no words.
+ */
+function clientPart(service: WireService, part: Part, isPassed: boolean = false): Part[] {
   if (part.type === 'reasoning' && part.hidden && part.text === '') return []
   if (part.type !== 'tool-call') return [part]
-  const { alias: _alias, ...call } = part
-  return [{ ...call, callId: clientCallId(service, part.callId) }]
+  const { alias, ...call } = part
+  return [{ ...call, callId: (isPassed ? alias : undefined) ?? clientCallId(service, part.callId) }]
 }
 
 function typeOf({ kind }: Framing): Record<string, string> {

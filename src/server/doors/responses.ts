@@ -37,8 +37,10 @@ export async function storedResponse(replies: Replies, id: string, stream: boole
   const reply = emptyReplyIn(data) ?? (await replyAt(store, owner, textIn(data.entryId)))
   if (!reply) throw gone(replies, id)
   const exchange = await store.exchange(owner, textIn(data.exchangeId))
+  // The client has received the bytes of the provider.
+  const isPassed = data.passedBy !== undefined
   const profile = {
-    model: textIn(data.model),
+    model: isPassed ? reply.origin.model || textIn(data.model) : textIn(data.model),
     replyId: id,
     createdAt: typeof data.createdAt === 'number' ? data.createdAt : 0,
     inputTokens: 0,
@@ -47,7 +49,7 @@ export async function storedResponse(replies: Replies, id: string, stream: boole
   }
   const conversationId = textIn(data.conversationId)
   const replying = { wire, service: await loadService(wire), profile }
-  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream })
+  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream, isPassed })
 }
 
 function emptyReplyIn({ stop }: JsonObject): Reply | undefined {

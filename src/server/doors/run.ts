@@ -25,7 +25,7 @@ import { busy, chooseConversation, type ChosenConversation } from './choose-conv
 import type { ConnectionMemory } from './connection-memory.ts'
 import { checkUnchanged } from './conversation-start.ts'
 import { isCallOf, isOursBeside, shownReply, withoutHiddenCalls, type IsOurs } from './hidden-calls.ts'
-import { match, type StartingPoint } from './match.ts'
+import { match, type Match, type StartingPoint } from './match.ts'
 import { prefixRecord } from './match-records.ts'
 import type { DoorModel } from './models.ts'
 import { passThrough, type PassThrough } from './pass-through.ts'
@@ -95,6 +95,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { owner } = principal
   const served = await servedTools(server, owner, { request, model, home: service.home })
   const found = await match(withFailpoints(server.store), owner, request, options.start)
+  if (request.unchangedOnly !== undefined && !passableIn(options, found)) throw badInput(request.unchangedOnly)
   const first = runIn(options, served, await chooseConversation(options, found))
   if (await first.hasLease) return first.run
   // Another server has begun to answer there since it was chosen. Nothing was written or sent yet.
@@ -182,9 +183,9 @@ function runIn(
 }
 
 function partsOf(options: DoorRunOptions, place: ChosenConversation): RunParts {
-  const { server, request, service, verbatim } = options
-  const isPassable = verbatim && (place.passedBy === '' || place.passedBy === verbatim.provider)
-  const passes = isPassable ? passThrough(verbatim, server.endpoint, service) : undefined
+  const { server, request, service } = options
+  const verbatim = passableIn(options, place)
+  const passes = verbatim && passThrough(verbatim, server.endpoint, service)
   return {
     options,
     store: withFailpoints(server.store),
@@ -194,6 +195,11 @@ function partsOf(options: DoorRunOptions, place: ChosenConversation): RunParts {
     progress: newProgress(),
     isHidden: isOursBeside(request.tools),
   }
+}
+
+/** The request that can be sent unchanged: no reply in its history was translated. */
+function passableIn({ verbatim }: DoorRunOptions, { passedBy }: Match): Verbatim | undefined {
+  return passedBy === '' || passedBy === verbatim?.provider ? verbatim : undefined
 }
 
 /** The run for those who have the conversation open. */

@@ -230,16 +230,16 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
     case 'reasoning':
       splitReasoning(item, place, piece, emit)
       break
-    case 'function_call':
-      emitText(
-        stringField(item, 'arguments') ?? '',
-        'response.function_call_arguments',
-        'arguments',
-        place,
-        piece,
-        emit,
-      )
+    case 'function_call': {
+      const text = stringField(item, 'arguments') ?? ''
+      for (const delta of splitText(text, piece)) emit('response.function_call_arguments.delta', { ...place, delta })
+      emit('response.function_call_arguments.done', {
+        ...place,
+        name: stringField(item, 'name') ?? '',
+        arguments: text,
+      })
       break
+    }
     case 'custom_tool_call':
       emitText(stringField(item, 'input') ?? '', 'response.custom_tool_call_input', 'input', place, piece, emit)
   }
