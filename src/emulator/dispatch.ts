@@ -1,12 +1,14 @@
 // Handles a request whose provider, wire and owner are known. Everything that outlives a request is here: state at the
 // servers, prompt caches, the ids that were issued.
 
-import type { Json, JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { loadTranscript } from '../wires/list.ts'
 import {
+  type Exchanged,
   type Incoming,
   type Operation,
   type Outcome,
+  type RequestForm,
   type ServerState,
   stateless,
   type WireService,
@@ -76,8 +78,12 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
         return { body: countBody(await incomingOf({ ...request, body: counted }), await stateFor(request)) }
       }
       case 'reply':
-        return replyTo(request)
+        return replyInForm(request)
+      case 'model':
+        return { body: modelBody(request) }
       case 'other': {
+        const fixed = service.fixed?.[operation.name]
+        if (fixed !== undefined) return { body: fixed }
         const state = await states.of(request)
         if (!state.visit) throw new Error(`nothing answers at ${operation.name}`)
         return state.visit(operation, {
@@ -88,12 +94,23 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
           now,
           seed,
           count,
-          windowOf: (model) => windowOf(provider, model),
           incoming: () => incomingOf(request),
           reply: (other) => replyTo({ ...request, body: other }),
         })
       }
     }
+  }
+
+  async function replyInForm(given: RoutedRequest): Promise<Outcome> {
+    const { operation, protocol, service, now, provider } = given
+    const form = operation.do === 'reply' ? service.forms?.[operation.form ?? ''] : undefined
+    const [issue] = form?.refuse(given.body) ?? []
+    if (issue) throw refusalFor(protocol, issue, { provider })
+    const request = form ? { ...given, body: form.request(given.body) } : given
+    const loaded = service.loading?.(request.body, now)
+    if (loaded) return { body: form ? form.reply(loaded) : loaded }
+    const { exchanged, ...rest } = await replyTo(request)
+    return { exchanged: form ? inForm(form, exchanged) : exchanged, ...rest }
   }
 
   async function replyTo(request: RoutedRequest): Promise<Extract<Outcome, { exchanged: unknown }>> {
@@ -164,6 +181,23 @@ function identityOf({ provider, url, owner, body }: RoutedRequest): string {
 function streams({ operation, service, body }: RoutedRequest): boolean {
   if (operation.do === 'reply' && operation.stream !== undefined) return operation.stream
   return service.streams?.(body) ?? body.stream === true
+}
+
+function inForm(form: RequestForm, exchanged: Exchanged): Exchanged {
+  return {
+    ...exchanged,
+    whole: form.reply(exchanged.whole),
+    chunks: (piece) => exchanged.chunks(piece).map((chunk) => (isObject(chunk) ? form.reply(chunk) : chunk)),
+  }
+}
+
+/** Which models are installed is not emulated: all of them are. */
+function modelBody({ provider, protocol, service, body }: RoutedRequest): Json {
+  const name = textIn(body.model) || textIn(body.name)
+  if (name === '') throw refusalFor(protocol, { rule: 'model', status: 400, message: 'model is required' })
+  const contextWindow = windowOf(provider, name)
+  const capabilities = { ...protocol.capabilities, ...(contextWindow !== undefined && { contextWindow }) }
+  return service.describe?.({ name, provider, model: name, capabilities }) ?? {}
 }
 
 function countBody(request: Incoming, state: ServerState): Json {

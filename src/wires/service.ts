@@ -2,6 +2,7 @@
 // body, the prompt that the model reads, ids, errors with the provider's messages, and the server's state. The emulator
 // answers with these alone and names no wire.
 
+import type { Note } from '../core/context.ts'
 import type { Failure } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
@@ -12,7 +13,7 @@ import type { RefusedCheck } from './shared/refused-check.ts'
 import type { RequestOptions } from './shared/request-options.ts'
 import type { StreamProfile, StreamWriter } from './shared/stream-writer.ts'
 import type { Transcript } from './shared/transcript.ts'
-import type { Framing, Issue, Quirks, Wire } from './wire.ts'
+import type { Capabilities, Framing, Issue, Quirks, Wire } from './wire.ts'
 
 export interface WireService {
   /** The provider of the wire, for a path that names none. */
@@ -39,6 +40,14 @@ export interface WireService {
   /** Whether a stream is one JSON array instead of events. */
   asArray?(query: URLSearchParams): boolean
   counting?: ServiceCounting
+  /** Other forms of a request for a reply, by name. */
+  forms?: Readonly<Record<string, RequestForm>>
+  /** The answer to a request in the usual form that only loads or unloads the model: nothing is generated. */
+  loading?(body: JsonObject, now: number): JsonObject | undefined
+  /** What it says about one model. */
+  describe?(model: DescribedModel): Json
+  /** The answers at paths unrelated to a conversation, by name. */
+  fixed?: Readonly<Record<string, Json>>
 
   replyPrefix?: string
   /** The id of a call from its unique letters; by default `call_` and 24 of them. */
@@ -103,8 +112,6 @@ export interface WireDoor {
   losesReasoning?: true
   /** Whether the requested stream omits its usage. */
   isUnmetered?(body: JsonObject): boolean
-  /** The answers at paths unrelated to a conversation, by name. */
-  fixed?: Readonly<Record<string, (version: string) => Json>>
   /** Replies that can be retrieved later by their ids; without it there are none. */
   stored?: StoredReplies
 }
@@ -143,15 +150,43 @@ export interface ModelForm {
   /** `provider`: of a name without one. */
   one(name: string, provider: string): Json
   list(models: Json[], names: readonly string[]): Json
+  /** Its error for an unknown model, if it differs from the common one. */
+  unknown?(name: string): string
+}
+
+/** Another form of a request and of its reply, such as one prompt without roles. */
+export interface RequestForm {
+  /** What the real API refuses in this form, besides what it refuses in the usual one. */
+  refuse(body: JsonObject): Issue[]
+  /** The same request in the usual form of the wire. */
+  request(body: JsonObject): JsonObject
+  /** Why only a server of the wire can answer it; undefined: others can too. */
+  unsupported(body: JsonObject): string | undefined
+  /** What the usual form has no field for. `continues`: the reply that it names is known. */
+  leftOut(body: JsonObject, continues: boolean): Note[]
+  /** The token of the reply that it continues. */
+  token(body: JsonObject): string | undefined
+  /** A reply of the usual form, or a chunk of it. `token`: for the request that continues it. */
+  reply(chunk: JsonObject, token?: () => string | undefined): JsonObject
+}
+
+export interface DescribedModel {
+  /** The client's name of it. */
+  name: string
+  provider: string
+  model: string
+  capabilities: Capabilities
 }
 
 export type Operation =
-  /** `framing`: if it differs from that of the wire. */
-  | { do: 'reply'; model?: string; stream?: boolean; framing?: Framing }
+  /** `framing`, `form`: if they differ from the usual ones of the wire. */
+  | { do: 'reply'; model?: string; stream?: boolean; framing?: Framing; form?: string }
   /** The number of tokens of a request. */
   | { do: 'count'; model?: string }
   /** The models of the provider, or one of them. */
   | { do: 'models'; id?: string }
+  /** One model, which the body names. */
+  | { do: 'model' }
   | Endpoint
 
 /** Any other path of the wire. */
@@ -256,8 +291,6 @@ export interface EndpointRequest {
   /** Different for each request. */
   seed: string
   count: CountTokens
-  /** The context window of a model, if known. */
-  windowOf(model: string): number | undefined
   /** The request as one for a reply. */
   incoming(): Promise<Incoming>
   /** The reply to another body, and how it is streamed if requested. */

@@ -162,6 +162,8 @@ export interface WholeProfile {
   usage: Usage
   /** A placeholder for a signature or ciphertext: one of our own server, which no provider wrote. */
   token?: () => string | undefined
+  /** Milliseconds since the request arrived; absent: not measured. */
+  elapsed?: () => number
 }
 
 /** The capabilities of a target. Wires set them, provider rows and models refine them. */

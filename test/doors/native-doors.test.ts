@@ -99,7 +99,10 @@ test('their lists of models are in their own format', async (t) => {
 test('errors are in their own format', async (t) => {
   const { url } = await serving(t)
   const ollama = new Ollama({ host: `${url}/ollama` })
-  await assert.rejects(ollama.chat({ model: 'none/none', messages: [question] }), /is unknown/)
+  await assert.rejects(
+    ollama.chat({ model: 'none/none', messages: [question] }),
+    /^ResponseError: model 'none\/none' not found/,
+  )
   const mistral = new Mistral({ apiKey: 'any', serverURL: `${url}/mistral`, retryConfig: { strategy: 'none' } })
   await assert.rejects(mistral.chat.complete({ model: 'none/none', messages: [question] }), { statusCode: 404 })
 })

@@ -71,6 +71,20 @@ test('Ollama answers a prompt without roles, complete or streamed, and describes
   const about = await ollama.show({ model: 'llama3.3' })
   assert.ok(about.capabilities.includes('tools'))
   assert.ok((await ollama.version()).version)
+  assert.deepEqual(await ollama.ps(), { models: [] })
+})
+
+test('Ollama loads a model for a request without a prompt or messages, and refuses what it cannot parse', async (t) => {
+  const { url } = await served(t)
+  const ollama = new Ollama({ host: `${url}/ollama` })
+  const model = 'llama3.3'
+  assert.equal((await ollama.generate({ model, prompt: '' })).done_reason, 'load')
+  assert.equal((await ollama.generate({ model, prompt: '', keep_alive: 0 })).done_reason, 'unload')
+  assert.equal((await ollama.chat({ model })).done_reason, 'load')
+  await assert.rejects(ollama.chat({ model: '' }), /model is required/)
+  await assert.rejects(ollama.show({ model: '' }), /model is required/)
+  const raw = ollama.generate({ model, prompt: 'x', raw: true, system: 'y' })
+  await assert.rejects(raw, /raw mode does not support template, system, or context/)
 })
 
 test('Groq names its request in the first chunk and has the usage in the last one', async (t) => {

@@ -98,7 +98,7 @@ test('a custom fetch is called after the commit', async () => {
   const { promise: committed, resolve: commit } = Promise.withResolvers<void>()
   const call = callOf('http://toy.invalid', {
     committed: committed.then(() => void order.push('committed')),
-    retry: { attempts: 1 },
+    retry: { retries: 0 },
     fetch: async () => {
       order.push('sent')
       return new Response('no', { status: 400 })

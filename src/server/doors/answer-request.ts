@@ -1,11 +1,12 @@
 // The answer to a client's request for a reply: it is run in its conversation, and written in the client's format. A
 // request whose answer was stored but not received gets that answer again.
 
-import type { SynapseError } from '../../core/error.ts'
+import { badInput, type SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
-import type { StoredItems, WireService } from '../../wires/service.ts'
+import type { RequestForm, StoredItems, WireService } from '../../wires/service.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import { lastingContext } from '../context.ts'
@@ -17,9 +18,10 @@ import { issueOf } from './errors.ts'
 import { replyAt } from './hidden-calls.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
 import { startAfter, type StartingPoint } from './match.ts'
+import { replyOfToken } from './match-records.ts'
 import { verbatimFor } from './pass-through.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
-import type { DoorRequest } from './read-request.ts'
+import { formOf, type DoorRequest } from './read-request.ts'
 import { itemReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
@@ -33,18 +35,25 @@ export async function answerRequest(
 ): Promise<Response> {
   const { principal, door, url } = incoming
   allow(principal, 'write')
-  const read = await readBody(incoming, operation.model)
+  const service = await loadService(door.wire)
+  const form = formOf(service, operation)
+  // To load a model, a request needs no list of messages.
+  const read = await readBody(incoming, operation.model, service.loading && !form ? { [service.listField]: [] } : {})
   const refused = await strictRefusal(incoming, read)
   if (refused) return refused
   const { store } = lastingContext(incoming.server)
-  const service = await loadService(door.wire)
+  const loaded = service.loading?.(form ? form.request(read.body) : read.body, Date.now())
+  if (loaded) return json(form ? form.reply(loaded) : loaded)
   const reply: ReplyForm = {
     service,
+    form,
     profile: profileFor(incoming, service, read),
     seal: await sealOf(store),
     stream: operation.stream ?? read.request.stream,
   }
   const unchanged = await verbatimFor(incoming, operation, read)
+  const unsupported = unchanged.verbatim ? undefined : form?.unsupported(read.body)
+  if (unsupported !== undefined) throw badInput(unsupported)
   const items = service.door?.stored?.items
   if (items?.asksForCompaction(read.body) && !unchanged.verbatim) return compacted(incoming, read, reply, items)
   const key = answerKey(url.pathname, read.sent)
@@ -67,6 +76,7 @@ export async function answerRequest(
 /** How the client gets its reply. */
 interface ReplyForm {
   service: WireService
+  form: RequestForm | undefined
   profile: StreamProfile
   seal: Seal
   stream: boolean
@@ -78,11 +88,13 @@ function profileFor(
   { name, request, body }: ReadBody,
 ): StreamProfile & { createdAt: number } {
   const stored = service.door?.stored
+  const began = performance.now()
   return {
     model: name,
     replyId: newId(service),
     createdAt: Math.floor(Date.now() / 1000),
     inputTokens: size.tokens,
+    elapsed: () => performance.now() - began,
     includeUsage: request.includeUsage,
     ...(stored && { fields: stored.fields(body) }),
   }
@@ -91,22 +103,25 @@ function profileFor(
 async function startReply(
   incoming: AuthenticatedRequest,
   { body, sent, name, model, request }: ReadBody,
-  { service, profile }: ReplyForm,
+  { service, form, profile }: ReplyForm,
   how: Pick<DoorRunOptions, 'verbatim' | 'delivery'>,
 ): Promise<DoorRun> {
   const { principal, door, url, memory } = incoming
   const server = lastingContext(incoming.server)
   const client = incoming.request.headers.get('user-agent')?.slice(0, 200)
   const { replyId, createdAt, fields = {} } = profile
+  const start = await startOf(server.store, incoming, service, { ...request, token: form?.token(body) })
+  const notes = form?.leftOut(body, start !== undefined) ?? []
+  const system = request.system || (form && start ? await systemOf(server.store, principal.owner, start) : '')
   const run = await startDoorRun({
     server,
     principal,
-    request,
+    request: { ...request, system, notes: [...request.notes, ...notes] },
     model,
     service,
     ...how,
     sent: { ...(client && { client }), protocol: door.wire, path: url.pathname, body: sent.bytes },
-    start: await startOf(server.store, incoming, service, request),
+    start,
     isNamed: request.conversation !== undefined,
     memory,
     ...(service.door?.stored && {
@@ -121,10 +136,15 @@ async function startReply(
   return run
 }
 
+/** What a token names includes the instructions. */
+async function systemOf(store: Store, owner: string, { conversationId }: StartingPoint): Promise<string> {
+  return textIn((await store.conversation(owner, conversationId))?.settings['system'])
+}
+
 /** The reply of a run, as it arrives. The run ends if the client leaves. */
 async function writtenReply(
   { principal, door, request: { signal }, size }: AuthenticatedRequest,
-  { service, profile, seal, stream }: ReplyForm,
+  { service, form, profile, seal, stream }: ReplyForm,
   run: DoorRun,
   delivered: Delivery,
 ): Promise<Response> {
@@ -138,6 +158,7 @@ async function writtenReply(
   const options = {
     wire: door.wire,
     service,
+    form,
     profile: { ...profile, token: () => tokenFor(seal, principal.owner, run.exchangeId()) },
     run,
     issueOf: (error: SynapseError) => issueOf(service, error.failure, size),
@@ -163,12 +184,12 @@ async function repeated(
 ): Promise<Response | undefined> {
   const { store } = server
   const { owner } = principal
-  const { service, seal, stream } = about
+  const { service, form, seal, stream } = about
   const reply = await replyAt(store, owner, entryId)
   if (!reply) return undefined
   const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
   const profile = { ...about.profile, replyId, token: () => seal.token(owner, exchangeId) }
-  return repeatedReply({ wire: door.wire, service, profile }, reply, usage, { conversationId, stream })
+  return repeatedReply({ wire: door.wire, service, form, profile }, reply, usage, { conversationId, stream })
 }
 
 /** The answer to a request that ends with a trigger: one item, and nothing else. */
@@ -222,9 +243,10 @@ async function startOf(
   store: Store,
   { principal, memory }: AuthenticatedRequest,
   { door }: WireService,
-  { previousId, conversation, messages }: DoorRequest,
+  { previousId, conversation, messages, token }: DoorRequest & { token?: string | undefined },
 ): Promise<StartingPoint | undefined> {
   const { owner } = principal
+  if (token !== undefined) return replyOfToken(store, owner, token)
   const stored = door?.stored
   if (stored && previousId !== undefined) return startAfter(store, owner, previousId, { stored, memory })
   return conversation === undefined ? undefined : startInConversation(store, owner, conversation, messages)

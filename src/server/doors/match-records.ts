@@ -144,11 +144,15 @@ export async function ourReplyIn(
 /** The reply that a token in a message names, if it was made for this owner. */
 export async function sealedReply(store: Store, owner: string, message: Message): Promise<RecordedEntry | undefined> {
   if (message.role !== 'assistant' || !holdsToken(message.native)) return undefined
-  const { open } = await sealOf(store)
   for (const token of tokensIn(JSON.stringify(message.native))) {
-    const exchangeId = open(owner, token)
-    const reply = exchangeId === undefined ? undefined : await entryOf(store, owner, 'exchange', exchangeId)
+    const reply = await replyOfToken(store, owner, token)
     if (reply) return reply
   }
   return undefined
+}
+
+/** The reply that a token names; undefined: it is not stored, or not for this owner. */
+export async function replyOfToken(store: Store, owner: string, token: string): Promise<RecordedEntry | undefined> {
+  const exchangeId = (await sealOf(store)).open(owner, token)
+  return exchangeId === undefined ? undefined : entryOf(store, owner, 'exchange', exchangeId)
 }

@@ -8,6 +8,7 @@ import { catalogue } from '../../providers/catalogue.ts'
 import { loadService } from '../../wires/list.ts'
 import { findModel } from '../../providers/find-model.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
+import type { WireDoor } from '../../wires/service.ts'
 import type { Policy } from '../../settings/policy.ts'
 import type { Fallback } from '../../settings/run.ts'
 import type { ServerContext } from '../context.ts'
@@ -51,7 +52,7 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
     const full = home && modelsOf(home).includes(bare) ? `${home.id}/${bare}` : undefined
     const usual = asker.defaultModel ?? doorModel?.model
     if (full !== undefined && (usual === undefined || (await isUsable(full)))) return at(full)
-    if (usual === undefined) throw noSuchModel(bare)
+    if (usual === undefined) throw noSuchModel(bare, (await loadService(wire)).door)
     return at(usual)
   }
 
@@ -71,9 +72,10 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
   }
 }
 
-export function noSuchModel(name: string): SynapseError {
+export function noSuchModel(name: string, door: WireDoor | undefined): SynapseError {
   const shown = name.slice(0, 200)
-  const message = `The model "${shown}" is unknown. Use provider/model, such as anthropic/claude-opus-5.`
+  const unknown = door?.models.unknown?.(shown) ?? `The model "${shown}" is unknown`
+  const message = `${unknown}. Use provider/model, such as anthropic/claude-opus-5.`
   return new SynapseError({ kind: 'not-found', code: 'model_not_found', message })
 }
 

@@ -7,9 +7,9 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import type { WireService } from '../../wires/service.ts'
+import type { RequestForm, WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
-import type { Door } from './door.ts'
+import type { Door, DoorOperation } from './door.ts'
 import { readContinuing } from './known-messages.ts'
 
 export interface DoorRequest extends ReadRequest {
@@ -30,12 +30,13 @@ export interface DoorRequest extends ReadRequest {
 
 /** `size`: characters of the body. `isCached`: what was read may stay in memory for the next request. */
 export async function readRequest(
-  { wire, provider }: Pick<Door, 'wire' | 'provider'>,
-  { body, size, isCached }: { body: JsonObject; size: number; isCached: boolean },
+  { wire, provider, operation }: Pick<Door, 'wire' | 'provider' | 'operation'>,
+  { body: given, size, isCached }: { body: JsonObject; size: number; isCached: boolean },
   headers: Headers,
 ): Promise<DoorRequest> {
-  refuseUnsupported(body)
+  refuseUnsupported(given)
   const [transcript, service] = await Promise.all([loadTranscript(wire), loadService(wire)])
+  const body = inUsualForm(formOf(service, operation), given)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
   const { stored } = service.door ?? {}
@@ -70,6 +71,18 @@ export async function readRequest(
 
 function promptIsElsewhere(provider: string): string {
   return `prompt names a template that only ${provider} has, and the request cannot be sent there unchanged: send its text as instructions.`
+}
+
+/** Undefined: the request has the usual form of its wire. */
+export function formOf({ forms }: WireService, operation: DoorOperation): RequestForm | undefined {
+  return operation.do === 'reply' && operation.form !== undefined ? forms?.[operation.form] : undefined
+}
+
+function inUsualForm(form: RequestForm | undefined, body: JsonObject): JsonObject {
+  if (!form) return body
+  const [issue] = form.refuse(body)
+  if (issue) throw badInput(issue.message)
+  return form.request(body)
 }
 
 /** Some APIs answer a list of nothing but instructions; others require a message of the user. */

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, Stop } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
-import type { WireService } from '../../wires/service.ts'
+import type { RequestForm, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile, StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Framing, Issue } from '../../wires/wire.ts'
@@ -21,6 +21,8 @@ import type { DoorEnd, DoorRun } from './run.ts'
 export interface ReplyOptions {
   wire: string
   service: WireService
+  /** Absent: the usual form of the wire. */
+  form?: RequestForm | undefined
   profile: StreamProfile
   run: DoorRun
   /** The form of a failure on this wire. */
@@ -31,12 +33,12 @@ export interface ReplyOptions {
 }
 
 /** Throws a SynapseError for a failure before there was a reply. */
-export async function wholeReply({ wire, service, profile, run }: ReplyOptions): Promise<Response> {
+export async function wholeReply({ wire, service, form, profile, run }: ReplyOptions): Promise<Response> {
   const end = await run.ended
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
   const body = await wholeBody({ wire, service }, reply, profile, end.replyUsage ?? noUsage)
-  return json(body, 200, { ...headersOf(run), 'x-synapse-cost': String(end.cost) })
+  return json(inForm(form, profile)(body), 200, { ...headersOf(run), 'x-synapse-cost': String(end.cost) })
 }
 
 /** What the provider sends, unchanged. */
@@ -50,16 +52,17 @@ export function rawReply(
 
 /** An answer that was complete before, in the format requested now. `isPassed`: its ids are those of the provider. */
 export async function repeatedReply(
-  { wire, service, profile }: Omit<ReplyOptions, 'run' | 'issueOf'>,
+  { wire, service, form, profile }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
   { conversationId, stream, isPassed = false }: { conversationId: string; stream: boolean; isPassed?: boolean },
 ): Promise<Response> {
   const body = await wholeBody({ wire, service, isPassed }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
-  if (!stream) return json(body, 200, headers)
+  const shown = inForm(form, profile)
+  if (!stream) return json(shown(body), 200, headers)
   const { split, framing } = await loadWire(wire)
-  const bytes = new Blob([...split(body).map((chunk) => framed(chunk, framing)), doneLine(framing)]).stream()
+  const bytes = new Blob([...split(body).map((chunk) => framed(shown(chunk), framing)), doneLine(framing)]).stream()
   return new Response(bytes, { headers: { ...streamHeaders, ...typeOf(framing), ...headers } })
 }
 
@@ -84,6 +87,11 @@ export function emptyReply(stop: Stop): Reply {
   return { role: 'assistant', parts: [], native: [], origin: { protocol: '', provider: '', model: '' }, stop }
 }
 
+/** A reply in the usual form of its wire, or a chunk of it, in the form of its request. */
+function inForm(form: RequestForm | undefined, { token }: StreamProfile): (chunk: Json) => Json {
+  return (chunk) => (form && isObject(chunk) ? form.reply(chunk, token) : chunk)
+}
+
 async function wholeBody(
   { wire, service, isPassed = false }: Pick<ReplyOptions, 'wire' | 'service'> & { isPassed?: boolean },
   reply: Reply,
@@ -100,7 +108,8 @@ async function wholeBody(
 
 /** Throws a SynapseError for a failure before the first piece. */
 export async function streamedReply(options: ReplyOptions): Promise<Response> {
-  const { wire, service, profile, run } = options
+  const { wire, service, form, profile, run } = options
+  const shown = inForm(form, profile)
   const { framing } = await loadWire(wire)
   const { door } = service
   if (!door) throw new TypeError(`${wire} has no door`)
@@ -181,7 +190,7 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
 
   function textOf(chunks: readonly Json[]): string {
     let text = ''
-    for (const chunk of chunks) text += framed(chunk, framing)
+    for (const chunk of chunks) text += framed(shown(chunk), framing)
     return text
   }
 }

@@ -1,19 +1,20 @@
 // A request at a door, from authentication to the answer, with every error in the format of the client's API.
 
-import { asFailure, SynapseError } from '../../core/error.ts'
+import { asFailure, badInput, SynapseError } from '../../core/error.ts'
 import type { Endpoint } from '../../wires/service.ts'
 import { loadService, loadWire } from '../../wires/list.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { answerFor, json, Refusal } from '../answer.ts'
 import { forRequest, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
-import { allow, doorPrincipal, type Principal } from '../principal.ts'
+import { allow, allowModel, doorPrincipal, type Principal } from '../principal.ts'
 import { checkHost, checkOrigin } from '../same-origin.ts'
 import { answerRequest, compact } from './answer-request.ts'
 import { atConversations } from './conversations.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
 import type { AuthenticatedRequest, IncomingRequest, UnauthenticatedRequest } from './incoming-request.ts'
-import { modelNames, noSuchModel } from './models.ts'
+import { modelFor, modelNames, noSuchModel } from './models.ts'
 import { jsonBody, readBody } from './read-body.ts'
 import { cancelledResponse, deletedResponse, inputItems, storedResponse } from './responses.ts'
 import { retentionFor } from './retention.ts'
@@ -70,6 +71,8 @@ async function respond(incoming: AuthenticatedRequest): Promise<Response> {
       return count(incoming, operation)
     case 'models':
       return models(incoming, operation.id)
+    case 'model':
+      return describedModel(incoming)
     default:
       throw nothingAt(incoming.url)
   }
@@ -82,14 +85,14 @@ function nothingAt(url: URL): SynapseError {
 /** What a wire has besides replies, as far as it is stored here. */
 async function other(incoming: AuthenticatedRequest, { name, id, part, item }: Endpoint): Promise<Response> {
   const { door, server, principal, url, request } = incoming
-  const { store, version } = server
+  const { store } = server
   const { owner } = principal
   const { method } = request
   if (method !== 'GET') allow(principal, 'write')
   const { wire } = door
-  const { fixed, stored } = (await loadService(wire)).door ?? {}
+  const { fixed, door: { stored } = {} } = await loadService(wire)
   const answer = fixed?.[name]
-  if (answer) return json(answer(version))
+  if (answer !== undefined) return json(answer)
   if (!stored) throw nothingAt(url)
   const { items } = stored
   if (items && name === 'compact') return compact(incoming, items)
@@ -130,8 +133,22 @@ async function models({ door, server, principal }: AuthenticatedRequest, id: str
     return json(form.list(all, names))
   }
   const name = id.replace(/^models\//, '')
-  if (!names.includes(name)) throw noSuchModel(name)
+  if (!names.includes(name)) throw noSuchModel(name, written)
   return json(form.one(name, door.provider))
+}
+
+async function describedModel(incoming: AuthenticatedRequest): Promise<Response> {
+  const { door, server, principal, url } = incoming
+  const { describe } = await loadService(door.wire)
+  if (!describe) throw nothingAt(url)
+  const { value: body } = await jsonBody(incoming)
+  const name = textIn(body.model) || textIn(body.name)
+  if (name === '') throw badInput('model is required')
+  const { model, protocol } = await modelFor(door, name, server, principal)
+  const { endpoint } = await server.endpoint(model, protocol)
+  allowModel(principal, model)
+  const { provider, capabilities } = endpoint
+  return json(describe({ name, provider: provider.id, model, capabilities }))
 }
 
 async function errorResponse(

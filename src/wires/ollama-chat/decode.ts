@@ -83,6 +83,8 @@ function read(state: State, line: JsonObject): void {
     return
   }
   if (isObject(line.message)) readMessage(state, line.message)
+  // A line of `/api/generate`.
+  else if (typeof line.response === 'string') readMessage(state, { content: line.response, thinking: line.thinking })
   if (line.done === true) state.last = line
 }
 
@@ -181,7 +183,17 @@ function stopOf(last: JsonObject, hasCalls: boolean): Stop {
 }
 
 function readUsage(last: JsonObject): Usage | undefined {
-  const { message: _, model: __, created_at: ___, done: ____, done_reason: _____, ...raw } = last
+  const {
+    message: _message,
+    response: _response,
+    thinking: _thinking,
+    context: _context,
+    model: _model,
+    created_at: _created,
+    done: _done,
+    done_reason: _reason,
+    ...raw
+  } = last
   if (typeof last.prompt_eval_count !== 'number' && typeof last.eval_count !== 'number') return undefined
   return {
     input: typeof last.prompt_eval_count === 'number' ? last.prompt_eval_count : 0,

@@ -7,20 +7,27 @@ import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { callIdGrammar, protocolId } from './types.ts'
 
-export function whole(reply: Reply, profile: WholeProfile): JsonObject {
+/** `first`: milliseconds until the first piece of the reply. */
+export function whole(reply: Reply, profile: WholeProfile, first = 0): JsonObject {
+  const total = profile.elapsed?.() ?? 0
   return {
     model: profile.model,
     created_at: new Date(profile.createdAt * 1000).toISOString(),
     message: messageOf(reply),
     done: true,
     done_reason: reply.stop.reason === 'length' ? 'length' : 'stop',
-    total_duration: 0,
+    total_duration: nanoseconds(total),
     load_duration: 0,
     prompt_eval_count: profile.usage.input,
-    prompt_eval_duration: 0,
+    prompt_eval_duration: nanoseconds(first),
     eval_count: profile.usage.output,
-    eval_duration: 0,
+    // Clients divide by it.
+    eval_duration: nanoseconds(total - first),
   }
+}
+
+function nanoseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1e6)
 }
 
 export function messageOf(reply: Reply): JsonObject {

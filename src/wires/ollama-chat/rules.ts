@@ -1,4 +1,4 @@
-// What an Ollama server refuses on `/api/chat`, with its error messages. The server is written in Go: a body is parsed
+// What an Ollama server refuses on `/api/chat`, with its error messages; `generate` adds what `/api/generate` refuses. The server is written in Go: a body is parsed
 // into typed fields, and the first value of another type ends the request with 400. Null is accepted everywhere.
 // Unknown fields are ignored, and so are unknown roles: it checks neither order nor pairing of messages. Types as of
 // 2026-08, texts from reports up to 2026-09.
@@ -50,12 +50,23 @@ function checkType(
   rule = 'O-1',
 ): boolean {
   if (value === undefined || value === null) return false
+  const wrong = typeIssues(value, kind, `ChatRequest.${path}`, goType, rule)
+  issues.push(...wrong)
+  return wrong.length === 0
+}
+
+/** A value of another type than that of the Go field. */
+export function typeIssues(
+  value: Json | undefined,
+  kind: string,
+  field: string,
+  goType: string,
+  rule = 'O-1',
+): Issue[] {
+  if (value === undefined || value === null) return []
   const actual = kindOf(value)
-  if (actual === kind) return true
-  issues.push(
-    issue(rule, `json: cannot unmarshal ${actual} into Go struct field ChatRequest.${path} of type ${goType}`),
-  )
-  return false
+  if (actual === kind) return []
+  return [issue(rule, `json: cannot unmarshal ${actual} into Go struct field ${field} of type ${goType}`)]
 }
 
 function messageIssues(message: Json, issues: Issue[]): void {

@@ -1,20 +1,26 @@
 // What a server of Ollama's chat needs besides encoding and decoding.
 
+import { hash } from 'node:crypto'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { noDate } from '../shared/model-forms.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import { readOptions, toolChoiceIn } from '../shared/request-options.ts'
-import type { WireService } from '../service.ts'
+import type { DescribedModel, WireService } from '../service.ts'
 import { listIn, valueAt } from '../shared/json-fields.ts'
+import { generate } from './generate.ts'
+
+/** Clients require a minimum; this is the version whose API is followed (checked 2026-11). */
+const version = '0.32.15'
 
 export const ollamaChatService: WireService = {
   home: 'ollama',
   route(method, path) {
     if (method === 'POST' && path.endsWith('/api/chat')) return { do: 'reply' }
-    if (method === 'POST' && path.endsWith('/api/generate')) return { do: 'other', name: 'generate' }
-    if (method === 'POST' && path.endsWith('/api/show')) return { do: 'other', name: 'model' }
+    if (method === 'POST' && path.endsWith('/api/generate')) return { do: 'reply', form: 'generate' }
+    if (method === 'POST' && path.endsWith('/api/show')) return { do: 'model' }
     if (method !== 'GET') return undefined
     if (path.endsWith('/api/version')) return { do: 'other', name: 'version' }
+    if (path.endsWith('/api/ps')) return { do: 'other', name: 'running' }
     return path.endsWith('/api/tags') ? { do: 'models' } : undefined
   },
   modelsPath: '/api/tags',
@@ -30,16 +36,29 @@ export const ollamaChatService: WireService = {
     }),
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,
+  forms: { generate },
+  loading,
+  describe,
+  // No model occupies memory here.
+  fixed: { version: { version }, running: { models: [] } },
   door: {
     // Chats at `/api/chat` are distinguished by their bodies from those of the AI SDK.
-    barePaths: /^\/api\/(?:tags|version)$/,
+    barePaths: /^\/api\/(?:generate|show|tags|ps|version)$/,
     compatiblePaths: /^\/v1\b/,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
-      one: (name) => ({ name, model: name, modified_at: noDate, size: 0, digest: '', details: {} }),
+      one: (name, provider) => ({
+        name,
+        model: name,
+        modified_at: noDate,
+        size: 0,
+        // Clients show its beginning, and tell models apart by it.
+        digest: hash('sha256', name, 'hex'),
+        details: detailsOf(/^[^/]+(?=\/)/.exec(name)?.[0] ?? provider),
+      }),
       list: (models) => ({ models }),
+      unknown: (name) => `model '${name}' not found`,
     },
-    fixed: { version: (version) => ({ version }) },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /"done":\s*true/,
@@ -49,7 +68,56 @@ export const ollamaChatService: WireService = {
     return typeof requested === 'number' ? requested : undefined
   },
   truncate: (view, fits) => (view.truncate === false ? undefined : truncateFront(view, fits)),
-  state: async () => (await import('./state.ts')).createOllamaState(),
+}
+
+/** A chat without messages, or a generation without a prompt, loads the model, or unloads it if it is kept for no time. */
+function loading({ model, messages, keep_alive: lifetime }: JsonObject, now: number): JsonObject | undefined {
+  const isEmpty = messages === undefined || messages === null || (Array.isArray(messages) && messages.length === 0)
+  if (!isEmpty || typeof model !== 'string' || model === '') return undefined
+  const isUnloaded = lifetime === 0 || (typeof lifetime === 'string' && /^0+[a-z]*$/.test(lifetime))
+  return {
+    model,
+    created_at: new Date(now).toISOString(),
+    message: { role: 'assistant', content: '' },
+    done: true,
+    done_reason: isUnloaded ? 'unload' : 'load',
+  }
+}
+
+/** The name of the architecture is part of the names of other fields. */
+function describe({ name, provider, model, capabilities }: DescribedModel): Json {
+  const { contextWindow, tools, media, efforts } = capabilities
+  const accepts = (kind: string) => media.some((type) => type.startsWith(kind))
+  return {
+    modelfile: `FROM ${name}`,
+    parameters: '',
+    template: '{{ .Prompt }}',
+    details: { ...detailsOf(provider), parent_model: model },
+    model_info: {
+      'general.architecture': provider,
+      'general.basename': name,
+      ...(contextWindow !== undefined && { [`${provider}.context_length`]: contextWindow }),
+    },
+    capabilities: [
+      'completion',
+      ...(tools ? ['tools'] : []),
+      ...(accepts('image/') ? ['vision'] : []),
+      ...(accepts('audio/') ? ['audio'] : []),
+      ...(efforts.some((effort) => effort !== 'none') ? ['thinking'] : []),
+    ],
+    modified_at: noDate,
+  }
+}
+
+function detailsOf(provider: string): JsonObject {
+  return {
+    parent_model: '',
+    format: '',
+    family: provider,
+    families: [provider],
+    parameter_size: '',
+    quantization_level: '',
+  }
 }
 
 /** Ollama truncates silently: system and the newest messages that fit are left, at least the last one. */

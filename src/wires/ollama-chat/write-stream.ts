@@ -11,8 +11,12 @@ export function writer(profile: StreamProfile): StreamWriter {
   const head = { model: profile.model, created_at: new Date(profile.createdAt * 1000).toISOString() }
   const line = (message: JsonObject): Json => ({ ...head, message: { role: 'assistant', ...message }, done: false })
   let calls = 0
+  let first: number | undefined
   return streamWriter(protocolId, profile, {
-    open: () => [],
+    open() {
+      first ??= profile.elapsed?.()
+      return []
+    },
     more(part, text) {
       if (part.type === 'text' || part.type === 'refusal') return [line({ content: text })]
       return part.type === 'reasoning' ? [line({ content: '', thinking: text })] : []
@@ -22,7 +26,7 @@ export function writer(profile: StreamProfile): StreamWriter {
       if (!call || !isObject(call.function)) return []
       return [line({ content: '', tool_calls: [{ ...call, function: { ...call.function, index: calls++ } }] })]
     },
-    last: (reply, facts) => [{ ...whole(reply, facts), message: { role: 'assistant', content: '' } }],
+    last: (reply, facts) => [{ ...whole(reply, facts, first), message: { role: 'assistant', content: '' } }],
     error: errorBody,
   })
 }
