@@ -37,10 +37,7 @@ export async function ask(run: RunContext, options: AskOptions): Promise<Answere
   const origin: Origin = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   const opening = store.openExchange(owner, conversationId, { ...origin, basedOn, body, notes }, run.write())
   let logged: LoggedRequest | undefined
-  const committed = commit(run, options, opening).then((done) => {
-    logged = done
-    if (done.prepared.basis !== undefined) origin.basis = done.prepared.basis
-  })
+  const committed = waitForLog()
   // Reported by `readReply`.
   committed.catch(() => {})
 
@@ -73,6 +70,12 @@ export async function ask(run: RunContext, options: AskOptions): Promise<Answere
     return onEvent?.(event, opened)
   })
   return { opened: request().opened, ...fold.result() }
+
+  async function waitForLog(): Promise<void> {
+    logged = await commit(run, options, opening)
+    const { basis } = logged.prepared
+    if (basis !== undefined) origin.basis = basis
+  }
 
   /** Nothing of a reply is read before its request is in the log. */
   function request(): LoggedRequest {
