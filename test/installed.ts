@@ -1,7 +1,7 @@
 // The package as a user has it: packed, and installed in a folder far from here. The whole suite installs it once, and
 // starts its command; a file that is run alone starts the command of the clone, and installs the package if it has to.
 
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { installPacked } from '../scripts/install-packed.ts'
@@ -26,4 +26,12 @@ export function install(folder: string): string {
   if (shared === undefined) return installPacked(folder)
   cpSync(shared, folder, { recursive: true })
   return join(folder, 'node_modules', 'synapse')
+}
+
+/** The command in a folder where the driver of PostgreSQL is installed beside it, as its users have it. */
+export function binWithPostgres(folder: string): string {
+  if (shared === undefined) return bin
+  const command = join(install(folder), 'bin', 'synapse.js')
+  symlinkSync(join(root, 'node_modules', 'pg'), join(folder, 'node_modules', 'pg'))
+  return command
 }

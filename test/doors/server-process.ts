@@ -63,12 +63,16 @@ export interface ServerProcess {
   ended: Promise<unknown>
 }
 
-/** `db`: a file or an address. `failpoint`: where the process kills itself. */
+/** `command`: the program. `db`: a file or an address. `failpoint`: where the process kills itself. */
 export async function startServer(
   t: TestContext,
   folder: string,
   { url }: Provider,
-  { db = join(folder, 'chats.db'), failpoint }: { db?: string; failpoint?: string } = {},
+  {
+    command = bin,
+    db = join(folder, 'chats.db'),
+    failpoint,
+  }: { command?: string; db?: string; failpoint?: string } = {},
 ): Promise<ServerProcess> {
   const config = join(folder, 'synapse.yaml')
   const rows = [
@@ -76,18 +80,22 @@ export async function startServer(
     `{ id: other, extends: anthropic, baseUrl: '${url}/anthropic/v1' }`,
   ]
   writeFileSync(config, `model: ${models.passed}\nproviders:\n${rows.map((row) => `  - ${row}\n`).join('')}`)
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--no-open', '--config', config, '--db', db], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: compileCache,
-      HOME: folder,
-      OPENAI_API_KEY: 'key',
-      ANTHROPIC_API_KEY: 'key',
-      ...(failpoint !== undefined && { SYNAPSE_FAILPOINT: failpoint }),
+  const child = spawn(
+    process.execPath,
+    [command, 'serve', '--port', '0', '--no-open', '--config', config, '--db', db],
+    {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: compileCache,
+        HOME: folder,
+        OPENAI_API_KEY: 'key',
+        ANTHROPIC_API_KEY: 'key',
+        ...(failpoint !== undefined && { SYNAPSE_FAILPOINT: failpoint }),
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  )
   const ended = once(child, 'exit')
   const kill = async () => {
     child.kill('SIGKILL')

@@ -7,6 +7,7 @@ import { textOf } from '../../src/core/message.ts'
 import { createKey, spentBy } from '../../src/server/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newPlace, openPlace, reasonToSkip } from '../crash/stores.ts'
+import { binWithPostgres } from '../installed.ts'
 import { tempFolder } from '../store/temp.ts'
 import { thorough } from '../thorough.ts'
 import { models, startProvider, startServer } from './server-process.ts'
@@ -38,7 +39,8 @@ async function twoServers(t: TestContext): Promise<TwoServers> {
       return { parts: [{ type: 'text', text: answerTo(textOf(question?.parts ?? [])) }] }
     },
   })
-  const start = () => startServer(t, tempFolder(t), provider, { db })
+  const command = binWithPostgres(tempFolder(t))
+  const start = () => startServer(t, tempFolder(t), provider, { command, db })
   const servers = await Promise.all([start(), start()])
   const [one, two] = servers.map(({ openai }) => openai.withOptions({ apiKey: key }))
   assert.ok(one && two)
