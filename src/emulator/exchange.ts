@@ -10,6 +10,7 @@ import { objectIn, textIn } from '../wires/shared/json-fields.ts'
 import { lettersFrom } from '../wires/shared/letters.ts'
 import { promptTokens } from '../wires/shared/prompt.ts'
 import { refusalFor } from '../wires/shared/refusal.ts'
+import { callable } from '../wires/shared/request-options.ts'
 import { cacheRulesFor } from './cache-rules.ts'
 import type { CacheRules, PromptCache } from './cache.ts'
 import { quirksOf, windowOf } from './known-providers.ts'
@@ -52,7 +53,11 @@ async function answer(incoming: Incoming, opened: Opened, world: ExchangeWorld):
   refuse(incoming, opened.body)
   const seen = opened.see()
   const view = fitWindow(incoming, seen.view, world)
-  const { messages, system = [], tools = [] } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
+  const {
+    messages,
+    system = [],
+    tools: declared = [],
+  } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
   const requested = service.options(view, provider)
   const situation: ResponderInput = {
     protocol: protocol.id,
@@ -60,7 +65,7 @@ async function answer(incoming: Incoming, opened: Opened, world: ExchangeWorld):
     model,
     system,
     messages,
-    tools,
+    tools: callable(declared, requested).tools,
     requested,
     body: view,
   }

@@ -7,7 +7,7 @@ import { textOf, type Message, type Part } from '../core/message.ts'
 import { efforts, type Effort, type Options } from '../settings/options.ts'
 import type { WireService } from './service.ts'
 import { valueAt } from './shared/json-fields.ts'
-import { type RequestOptions } from './shared/request-options.ts'
+import { callable, type RequestOptions } from './shared/request-options.ts'
 import type { TranscriptFormat } from './shared/transcript.ts'
 
 /** The content of a request body. */
@@ -30,7 +30,9 @@ export function readRequestWith(
   body: JsonObject,
   provider: string = service.home,
 ): ReadRequest {
-  const { messages: read, system = [], tools = [], notes } = transcript.read(body)
+  const { messages: read, system = [], tools: declared = [], notes: ofTranscript } = transcript.read(body)
+  const requested = service.options(body, provider)
+  const { tools, notes } = callable(declared, requested)
   const all = read.filter((message) => !declaresTools(message))
   const first = all.findIndex((message) => message.role !== 'system')
   const leading = first < 0 ? all : all.slice(0, first)
@@ -39,9 +41,9 @@ export function readRequestWith(
     messages: all.slice(leading.length),
     system: [textOf(system), ...leading.map((message) => textOf(message.parts))].filter(Boolean).join('\n\n'),
     tools,
-    options: optionsOf(body, service.options(body, provider)),
+    options: optionsOf(body, requested),
     stream: service.streams?.(body) ?? body.stream === true,
-    notes,
+    notes: notes.length === 0 ? ofTranscript : [...ofTranscript, ...notes],
   }
 }
 

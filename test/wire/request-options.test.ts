@@ -3,10 +3,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
+import { loadService } from '../../src/wires/list.ts'
 import { mergeExtra, nearestEffort } from '../../src/wires/shared/options.ts'
 import { put, putIn } from '../../src/wires/shared/refused-check.ts'
 import { textsIn, valueAt } from '../../src/wires/shared/json-fields.ts'
-import { reasoningByEffort, readOptions, schemaIn, toolChoiceIn } from '../../src/wires/shared/request-options.ts'
+import {
+  allowedToolsIn,
+  callable,
+  reasoningByEffort,
+  readOptions,
+  schemaIn,
+  toolChoiceIn,
+} from '../../src/wires/shared/request-options.ts'
 import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/prompt.ts'
 
 describe('the options in a request', () => {
@@ -22,8 +30,68 @@ describe('the options in a request', () => {
       [{ type: 'tool', name: 'look' }, { tool: 'look' }],
       [{ type: 'function', function: { name: 'look' } }, { tool: 'look' }],
       [{ type: 'function', function: { name: 1 } }, 'auto'],
+      [{ type: 'custom', custom: { name: 'sh' } }, { tool: 'sh' }],
+      [{ type: 'custom', name: 'sh' }, { tool: 'sh' }],
+      [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }, 'auto'],
+      [{ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }, 'required'],
+      [{ type: 'allowed_tools', mode: 'required', tools: [] }, 'required'],
     ]
     for (const [given, read] of rows) assert.deepEqual(toolChoiceIn(given), read, JSON.stringify(given))
+  })
+
+  test('of allowed tools are read in both forms of OpenAI, and the other tools are left out with a note', () => {
+    const chat = [
+      { type: 'function', function: { name: 'look' } },
+      { type: 'custom', custom: { name: 'sh' } },
+    ]
+    const responses = [{ type: 'function', name: 'look' }, { type: 'custom', name: 'sh' }, { type: 'mcp' }]
+    const both: Json[] = [
+      { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: chat } },
+      { type: 'allowed_tools', mode: 'auto', tools: responses },
+    ]
+    for (const choice of both) assert.deepEqual(allowedToolsIn(choice), ['look', 'sh'])
+    for (const choice of ['auto', { type: 'function', name: 'look' }, undefined]) {
+      assert.equal(allowedToolsIn(choice), undefined)
+    }
+    const tools = ['look', 'other', 'sh'].map((name) => ({ name, input: {} }))
+    const requested = readOptions({
+      toolChoice: 'auto',
+      reasoning: 'free',
+      maxOutput: [],
+      allowedTools: ['look', 'sh'],
+    })
+    const { tools: offered, notes } = callable(tools, requested)
+    assert.deepEqual(
+      offered.map(({ name }) => name),
+      ['look', 'sh'],
+    )
+    assert.deepEqual(
+      notes.map(({ kind, what }) => [kind, what]),
+      [['dropped', '1 tools']],
+    )
+    assert.deepEqual(callable(tools, { ...requested, allowedTools: ['look', 'other', 'sh'] }), { tools, notes: [] })
+  })
+
+  test('of allowed tools are read in the forms of Gemini, where one that must be called is a forced tool', async () => {
+    const [generate, interactions] = await Promise.all([
+      loadService('gemini-generate'),
+      loadService('gemini-interactions'),
+    ])
+    const rows: [string, string[], Json][] = [
+      ['any', ['look'], [{ tool: 'look' }, null]],
+      ['any', ['look', 'sh'], ['required', ['look', 'sh']]],
+      ['any', [], ['required', null]],
+      ['validated', ['look'], ['auto', ['look']]],
+      ['auto', [], ['auto', null]],
+    ]
+    for (const [mode, names, read] of rows) {
+      const config = { mode: mode.toUpperCase(), allowedFunctionNames: names }
+      const { toolChoice, allowedTools } = generate.options({ toolConfig: { functionCallingConfig: config } }, 'google')
+      assert.deepEqual([toolChoice, allowedTools ?? null], read, JSON.stringify(config))
+      const choice = { allowed_tools: { mode: mode === 'validated' ? 'auto' : mode, tools: names } }
+      const other = interactions.options({ generation_config: { tool_choice: choice } }, 'google')
+      assert.deepEqual([other.toolChoice, other.allowedTools ?? null], read, JSON.stringify(choice))
+    }
   })
 
   test('of reasoning, schema and texts count only in the right type', () => {

@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, type RequestOptions } from '../shared/request-options.ts'
+import { readOptions, type GivenOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -32,7 +32,7 @@ export const geminiGenerateService: WireService = {
   request: (contents) => ({ contents }),
   options: (body) =>
     readOptions({
-      toolChoice: toolChoiceOf(body),
+      ...toolChoiceOf(body),
       reasoning: reasoningOf(body),
       answerSchema: schemaOf(body),
       maxOutput: [valueAt(body, 'generationConfig', 'maxOutputTokens')],
@@ -77,11 +77,14 @@ export const geminiGenerateService: WireService = {
   state: async () => (await import('./state.ts')).createGeminiState(),
 }
 
-function toolChoiceOf(body: JsonObject): RequestOptions['toolChoice'] {
+function toolChoiceOf(body: JsonObject): Pick<GivenOptions, 'toolChoice' | 'allowedTools'> {
   const mode = valueAt(body, 'toolConfig', 'functionCallingConfig', 'mode')
-  const names = valueAt(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames')
-  if (mode !== 'ANY') return mode === 'NONE' ? 'none' : 'auto'
-  return Array.isArray(names) && typeof names[0] === 'string' ? { tool: names[0] } : 'required'
+  if (mode !== 'ANY' && mode !== 'VALIDATED') return { toolChoice: mode === 'NONE' ? 'none' : 'auto' }
+  const allowedTools = textsIn(valueAt(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames'))
+  if (mode === 'VALIDATED') return { toolChoice: 'auto', allowedTools }
+  const [only, ...others] = allowedTools ?? []
+  if (only !== undefined && others.length === 0) return { toolChoice: { tool: only } }
+  return { toolChoice: 'required', allowedTools }
 }
 
 function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {

@@ -3,10 +3,10 @@
 import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { readOptions, type GivenOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -21,7 +21,7 @@ export const geminiInteractionsService: WireService = {
   request: (input, model) => ({ model, input }),
   options: (body) =>
     readOptions({
-      toolChoice: choiceIn(valueAt(body, 'generation_config', 'tool_choice')),
+      ...choiceIn(valueAt(body, 'generation_config', 'tool_choice')),
       reasoning: valueAt(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
       answerSchema: schemaIn(body.response_format),
       maxOutput: [valueAt(body, 'generation_config', 'max_output_tokens')],
@@ -67,11 +67,12 @@ export const geminiInteractionsService: WireService = {
 }
 
 /** A forced tool is a list of allowed tools. */
-function choiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
-  const allowed = valueAt(choice, 'allowed_tools', 'tools')
-  const [only, ...others] = listIn(allowed)
-  if (typeof only === 'string' && others.length === 0) return { tool: only }
-  return toolChoiceIn(valueAt(choice, 'allowed_tools', 'mode') ?? choice)
+function choiceIn(choice: Json | undefined): Pick<GivenOptions, 'toolChoice' | 'allowedTools'> {
+  const allowedTools = textsIn(valueAt(choice, 'allowed_tools', 'tools'))
+  const mode = valueAt(choice, 'allowed_tools', 'mode')
+  const [only, ...others] = allowedTools ?? []
+  if (only !== undefined && others.length === 0 && mode !== 'auto') return { toolChoice: { tool: only } }
+  return { toolChoice: toolChoiceIn(mode ?? choice), allowedTools }
 }
 
 /** What the model reads of a body of the Interactions API. */

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import {
+  allowedToolsIn,
   readOptions,
   reasoningByEffort,
   schemaIn,
@@ -30,6 +31,7 @@ export const openaiChatService: WireService = {
   options: (body, provider) =>
     readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
+      allowedTools: allowedToolsIn(body.tool_choice),
       parallelTools: body.parallel_tool_calls !== false,
       reasoning: reasoningOf(body, provider),
       answerSchema: schemaIn(body.response_format),

@@ -2,15 +2,15 @@
 // is left out with a note.
 
 import { createHash } from 'node:crypto'
-import type { Context, Grammar, Note, ToolSpec } from '../../core/context.ts'
+import type { Context, Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds.ts'
+import { namespacedName, searchName } from '../../core/tool-kinds.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { nearestEffort } from '../shared/options.ts'
 import { inRange } from '../shared/ranges.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
-import { functionIn } from '../shared/request-options.ts'
+import { freeFormIn, functionIn } from '../shared/request-options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool, Target } from '../wire.ts'
@@ -251,10 +251,8 @@ function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
     return [{ name: searchName, ...described, input, kind: 'search' }]
   }
   if (name !== undefined && tool.type === 'function') return [{ name, ...described, input }]
-  if (name !== undefined && tool.type === 'custom') {
-    const grammar = grammarOf(tool)
-    return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
-  }
+  const freeForm = freeFormIn(tool)
+  if (freeForm) return [freeForm]
   if (name !== undefined && tool.type === 'namespace') {
     const inside = objectFields(tool, 'tools').flatMap((inner, i) => readTool(inner, `${path}.tools[${i}]`, notes))
     const namespace = { name, ...described }
@@ -267,11 +265,4 @@ function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
     at: path,
   })
   return []
-}
-
-function grammarOf(tool: JsonObject): Grammar | undefined {
-  const format = isObject(tool.format) ? tool.format : {}
-  const syntax = stringField(format, 'syntax')
-  const definition = stringField(format, 'definition')
-  return syntax !== undefined && definition !== undefined ? { syntax, definition } : undefined
 }

@@ -5,7 +5,7 @@ import type { StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { allowedToolsIn, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
 import { requestDefaults, writeUsage } from './emulate.ts'
 import { readServerTool } from './options.ts'
@@ -30,6 +30,7 @@ export const openaiResponsesService: WireService = {
   options: (body) =>
     readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
+      allowedTools: allowedToolsIn(body.tool_choice),
       parallelTools: body.parallel_tool_calls !== false,
       reasoning: reasoningByEffort(valueAt(body, 'reasoning', 'effort')),
       answerSchema: schemaIn(valueAt(body, 'text', 'format')),

@@ -1,11 +1,15 @@
 // The options in a request body: whether tools may or must be called, the length, the reasoning. Each wire says where
 // these are in its bodies; here they are parsed.
 
+import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { valueAt } from './json-fields.ts'
+import { freeFormInput } from '../../core/tool-kinds.ts'
+import { objectIn, objectsIn, valueAt } from './json-fields.ts'
 
 export interface RequestOptions {
   toolChoice: 'auto' | 'none' | 'required' | { tool: string }
+  /** The only tools that may be called; absent: all. */
+  allowedTools?: string[]
   parallelTools: boolean
   /** free: neither required nor forbidden. */
   reasoning: 'on' | 'off' | 'free'
@@ -19,6 +23,7 @@ export interface RequestOptions {
 /** The values in a body. */
 export interface GivenOptions {
   toolChoice: RequestOptions['toolChoice']
+  allowedTools?: string[] | undefined
   parallelTools?: boolean
   reasoning: RequestOptions['reasoning']
   answerSchema?: JsonObject | undefined
@@ -34,6 +39,7 @@ export function readOptions(fields: GivenOptions): RequestOptions {
   const stop = sequences.filter((text): text is string => typeof text === 'string' && text !== '')
   return {
     toolChoice: fields.toolChoice,
+    ...(fields.allowedTools && { allowedTools: fields.allowedTools }),
     parallelTools: fields.parallelTools ?? true,
     reasoning: fields.reasoning,
     ...(fields.answerSchema && { answerSchema: fields.answerSchema }),
@@ -42,7 +48,6 @@ export function readOptions(fields: GivenOptions): RequestOptions {
   }
 }
 
-/** `tool_choice` in the form of OpenAI, Anthropic and compatible services. */
 /**
  * The function that a tool declares. Its fields are in `function` on the chat wires, and in the tool itself on the
  * Responses wire; clients confuse the two.
@@ -54,12 +59,59 @@ export function functionIn(tool: Json): (JsonObject & { name: string }) | undefi
   return typeof name === 'string' ? { ...declared, name } : undefined
 }
 
+/** The free-form tool that a tool declares; its fields are in `custom` on the chat wire. */
+export function freeFormIn(tool: Json): ToolSpec | undefined {
+  if (!isObject(tool) || tool.type !== 'custom') return undefined
+  const declared = isObject(tool.custom) ? tool.custom : tool
+  const { name, description, input_schema: schema } = declared
+  // With a schema it is a function in Anthropic's form.
+  if (typeof name !== 'string' || schema !== undefined) return undefined
+  const { syntax, definition } = objectIn(valueAt(declared, 'format', 'grammar') ?? declared.format)
+  return {
+    name,
+    ...(typeof description === 'string' && { description }),
+    input: freeFormInput,
+    kind: 'free-form',
+    ...(typeof syntax === 'string' && typeof definition === 'string' && { grammar: { syntax, definition } }),
+  }
+}
+
+/** `tool_choice` in the form of OpenAI, Anthropic and compatible services. */
 export function toolChoiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
+  const allowed = allowedIn(choice)
+  if (allowed) return allowed.mode === 'required' ? 'required' : 'auto'
   const mode = isObject(choice) ? choice.type : choice
-  const name = valueAt(choice, 'function', 'name') ?? valueAt(choice, 'name')
-  if (typeof name === 'string') return { tool: name }
+  const name = nameIn(choice)
+  if (name !== undefined) return { tool: name }
   if (mode === 'any' || mode === 'required') return 'required'
   return mode === 'none' ? 'none' : 'auto'
+}
+
+/** The names in an OpenAI `tool_choice` that allows only some of the tools. */
+export function allowedToolsIn(choice: Json | undefined): string[] | undefined {
+  const allowed = allowedIn(choice)
+  return allowed && objectsIn(allowed.tools).flatMap((tool) => nameIn(tool) ?? [])
+}
+
+/** Its fields are in `allowed_tools` on the chat wire, and in the choice itself on the Responses wire. */
+function allowedIn(choice: Json | undefined): JsonObject | undefined {
+  if (!isObject(choice) || choice.type !== 'allowed_tools') return undefined
+  return isObject(choice.allowed_tools) ? choice.allowed_tools : choice
+}
+
+/** The name in a reference to a tool. */
+function nameIn(tool: Json | undefined): string | undefined {
+  const name = valueAt(tool, 'function', 'name') ?? valueAt(tool, 'custom', 'name') ?? valueAt(tool, 'name')
+  return typeof name === 'string' ? name : undefined
+}
+
+/** The tools that the model may call. Most wires have no list of those, so the others are not offered at all. */
+export function callable(tools: ToolSpec[], { allowedTools }: RequestOptions): { tools: ToolSpec[]; notes: Note[] } {
+  const allowed = allowedTools ? tools.filter(({ name }) => allowedTools.includes(name)) : tools
+  const count = tools.length - allowed.length
+  if (count === 0) return { tools, notes: [] }
+  const note: Note = { kind: 'dropped', what: `${count} tools`, why: 'the tool choice does not allow them' }
+  return { tools: allowed, notes: [note] }
 }
 
 export function reasoningByEffort(effort: Json | undefined): RequestOptions['reasoning'] {
