@@ -47,6 +47,11 @@ export function freeFormText(input: Json): string | undefined {
   return isObject(input) && typeof input.input === 'string' ? input.input : undefined
 }
 
+/** The text of a call of a free-form tool, whatever the model wrote. */
+export function textOfCall({ input, malformed }: Pick<ToolCallPart, 'input' | 'malformed'>): string {
+  return malformed ?? freeFormText(input) ?? JSON.stringify(input)
+}
+
 /** The mark for calls of this tool. */
 export function callMarks(tool: ToolSpec | undefined): Pick<ToolCallPart, 'kind' | 'namespace'> {
   return {

@@ -125,6 +125,13 @@ const openaiRows: ModelRow[] = [
     model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)(?!.*-pro)/,
     capabilities: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
   },
+  // Free-form tools came with GPT-5; the chat models have none.
+  {
+    providers: openai,
+    protocol: 'openai-chat',
+    model: /^gpt-([5-9]|\d\d)(?!.*-chat)/,
+    capabilities: { toolKinds: true },
+  },
   // C13 and C14: on the chat wire these models take tools only with no effort, or with effort `none`.
   { providers: openai, protocol: 'openai-chat', model: /^gpt-5\.[45]/, capabilities: { effortWithTools: 'omitted' } },
   {

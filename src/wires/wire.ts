@@ -181,7 +181,7 @@ export interface Capabilities {
   imageTokens?: ImageTokens
   tools: boolean
   maxTools?: number
-  /** Supports free-form tools, tool search and namespaces; elsewhere they are functions. */
+  /** Supports free-form tools, and tool search and namespaces if its wire has them; elsewhere they are functions. */
   toolKinds?: boolean
   /** Accepts `temperature` and `top_p`. */
   sampling: boolean

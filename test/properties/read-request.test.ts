@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Message } from '../../src/core/message.ts'
+import type { ToolSpec } from '../../src/core/context.ts'
+import { callsOf, type Message, type Part } from '../../src/core/message.ts'
 import { prepare } from '../../src/index.ts'
 import type { Options } from '../../src/settings/options.ts'
 import { readRequest } from '../../src/wires.ts'
+import { freeFormInput } from '../../src/core/tool-kinds.ts'
 import { loopHistory } from '../arbitrary.ts'
 import fc from '../property.ts'
 import { tools } from '../targets.ts'
@@ -57,6 +59,46 @@ for (const target of targets) {
         const { model: _model, stream: _stream, notes: _notes, ...read } = readRequest(target.protocol, body, target)
         const again = prepare({ ...asked, ...read })
         assert.deepEqual(again.body, body)
+      }),
+    )
+  })
+}
+
+const sh: ToolSpec = {
+  name: 'sh',
+  input: freeFormInput,
+  kind: 'free-form',
+  grammar: { syntax: 'regex', definition: '.+' },
+}
+
+/** The same with calls of a free-form tool, each with the JSON of its arguments as the text. */
+const freely = spoken.map((messages) =>
+  messages.map((message): Message => {
+    if (message.role !== 'assistant') return message
+    const parts = message.parts.map((part): Part => {
+      if (part.type !== 'tool-call') return part
+      const { callId, input } = part
+      return { type: 'tool-call', callId, name: 'sh', kind: 'free-form', input: { input: JSON.stringify(input) } }
+    })
+    return { ...message, parts }
+  }),
+)
+
+for (const protocol of ['openai-chat', 'openai-responses']) {
+  test(`free-form tools and their calls in a body of ${protocol} are written as the same body again`, () => {
+    const target = { provider: 'openai', protocol, model: 'gpt-5.6', policy: 'full' as const }
+    const choice = fc.constantFrom<Options>({}, { toolChoice: { tool: 'sh' } }, { toolChoice: { tool: 'clock' } })
+    fc.assert(
+      fc.property(freely, choice, (messages, options) => {
+        const { body } = prepare({ ...target, messages, tools: [sh, ...tools], options })
+        const { model: _model, stream: _stream, notes: _notes, ...read } = readRequest(protocol, body, target)
+        assert.deepEqual(read.tools[0], sh)
+        const calls = read.messages.flatMap(callsOf)
+        assert.deepEqual(
+          calls.map(({ kind, input }) => [kind, input]),
+          messages.flatMap(callsOf).map(({ input }) => ['free-form', input]),
+        )
+        assert.deepEqual(prepare({ ...target, ...read }).body, body)
       }),
     )
   })

@@ -86,7 +86,7 @@ test('a namespace or a name in it that OpenAI refuses is sent as a flat name', (
 })
 
 test('a wire without them gets functions, with the grammar in the description', () => {
-  const { body } = prepare({ provider: 'openai', protocol: 'openai-chat', messages: [user('Go.')], tools: specs })
+  const { body } = prepare({ provider: 'deepseek', messages: [user('Go.')], tools: specs })
   const tools = Array.isArray(body.tools) ? body.tools.filter(isObject) : []
   const functions = tools.map((tool) => (isObject(tool.function) ? tool.function : {}))
   assert.deepEqual(
@@ -172,7 +172,7 @@ function replyFrom(target: { provider: string; protocol: string; model: string }
   const protocol = allWires().find(({ id }) => id === target.protocol)
   assert.ok(protocol)
   const foreign = { protocol: 'other', provider: 'other', model: 'other' }
-  const isOwn = target.protocol === 'openai-responses' && /openai/.test(target.provider)
+  const isOwn = target.protocol.startsWith('openai-') && /openai/.test(target.provider)
   const said: Reply = {
     role: 'assistant',
     parts: isOwn ? calls.map((part) => markedPart(part, specs)) : calls,

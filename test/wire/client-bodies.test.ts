@@ -72,8 +72,8 @@ function toolNames(body: Json): Set<string> {
 
   function collect(list: Json | undefined, prefix: string): void {
     for (const tool of Array.isArray(list) ? list.filter(isObject) : []) {
-      const { type, name, function: fn, toolSpec } = tool
-      const inner = fn ?? toolSpec
+      const { type, name, function: fn, custom, toolSpec } = tool
+      const inner = fn ?? custom ?? toolSpec
       if (type === 'namespace') collect(tool.tools, `${String(name)}__`)
       else if (tool.functionDeclarations) collect(tool.functionDeclarations, '')
       else if (type === 'tool_search') names.add('tool_search')

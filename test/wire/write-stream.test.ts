@@ -45,6 +45,10 @@ const replies: Record<string, { parts: Part[]; stop: Stop }> = {
     parts: [call('call_a', { a: [1, { b: null }] }), text],
     stop: { reason: 'tool-calls' },
   },
+  'a call of a free-form tool': {
+    parts: [{ type: 'tool-call', callId: 'call_a', name: 'sh', kind: 'free-form', input: { input: 'ls "a"\n漢🙂' } }],
+    stop: { reason: 'tool-calls' },
+  },
   'a stop sequence': { parts: [text], stop: { reason: 'done', sequence: 'END' } },
   nothing: { parts: [], stop: { reason: 'done' } },
 }

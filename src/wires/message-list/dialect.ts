@@ -1,7 +1,7 @@
 // The dialect of a wire whose body is a list of messages: OpenAI's chat, Mistral's, Ollama's. The encoder here writes
 // all of them; a dialect contains only what differs.
 
-import type { Note, ToolSpec } from '../../core/context.ts'
+import type { Note, ToolKind, ToolSpec } from '../../core/context.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { MediaPart, OpaquePart, Reply, ToolResultPart } from '../../core/message.ts'
 import type { IdGrammar } from '../shared/ids.ts'
@@ -23,6 +23,8 @@ export interface Encoding {
   idOf(callId: string): string
   /** Whether the call is sent back unchanged, without an id: its result has none either. */
   isIdless(callId: string): boolean
+  /** The kind of a declared tool: `function` by default; undefined: not declared. */
+  toolKind(name: string): ToolKind | 'function' | undefined
   /** Why calls and results are written as text, if they are. */
   flat: string | undefined
 }
@@ -64,6 +66,8 @@ export interface Dialect {
   /** Whether calls are sent back with the `index` from the stream. */
   callIndex: boolean
   call(id: string, name: string, input: Json): JsonObject
+  /** A call of a free-form tool, for targets that support such tools. Absent: it is written as one of a function. */
+  freeFormCall?(id: string, name: string, text: string): JsonObject
   result(result: ToolResultPart, content: ResultContent, encoding: Encoding): JsonObject
   /** The native reply, without what a request may not have; undefined if nothing is left. */
   replay(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject | undefined
@@ -94,21 +98,21 @@ export function textPart(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
 }
 
-/** Tools as functions in the body of a request. */
+/** Tools as functions in the body of a request; `own`: the wire's form of a tool that is none. */
 export function functionTools(
   tools: readonly ToolSpec[],
   dialect: SchemaDialect,
   { names, notes }: Pick<Encoding, 'names' | 'notes'>,
+  own: (tool: ToolSpec, name: string) => JsonObject | undefined = () => undefined,
 ): JsonObject[] {
   return tools.map((tool, index) => {
+    const name = names.toWire(tool.name)
+    const written = own(tool, name)
+    if (written) return written
     const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
     return {
       type: 'function',
-      function: {
-        name: names.toWire(tool.name),
-        ...(description !== undefined && { description }),
-        parameters: schema,
-      },
+      function: { name, ...(description !== undefined && { description }), parameters: schema },
     }
   })
 }

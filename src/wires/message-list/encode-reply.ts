@@ -12,6 +12,7 @@ import {
   type ToolCallPart,
   type ToolMessage,
 } from '../../core/message.ts'
+import { textOfCall } from '../../core/tool-kinds.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import {
   emptyResultText,
@@ -37,7 +38,7 @@ export function isReplayed(reply: Reply, target: Target, dialect: Dialect, flat:
   const calls = callsOf(reply)
   if (calls.length > 0 && flat) return false
   if (target.quirks.flatArguments && calls.some(({ input }) => isNested(input))) return false
-  return functionCalls(message).length === calls.length
+  return answerableCalls(message).length === calls.length
 }
 
 export function encodeReply(reply: Reply, at: string, encoding: Encoding): Item[] {
@@ -50,18 +51,18 @@ export function encodeReply(reply: Reply, at: string, encoding: Encoding): Item[
   return message ? [{ message: cleanJson(message, at, encoding.notes) }] : []
 }
 
-function functionCalls(message: JsonObject): JsonObject[] {
+function answerableCalls(message: JsonObject): JsonObject[] {
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
-  return calls.filter((call) => isObject(call.function))
+  return calls.filter((call) => isObject(call.function) || isObject(call.custom))
 }
 
 /** The original calls of a reply, without what the wire would refuse in them. */
 export function sendableCalls(reply: Reply, native: JsonObject, at: string, encoding: Encoding): JsonObject[] {
   const parts = callsOf(reply)
-  const calls = functionCalls(native)
+  const calls = answerableCalls(native)
   const count = Array.isArray(native.tool_calls) ? native.tool_calls.length : 0
   if (count > calls.length) {
-    const why = 'only function calls can be answered here, and an unanswered call is refused'
+    const why = 'only calls of tools can be answered here, and an unanswered call is refused'
     const { otherCalls: rule } = encoding.dialect.rules
     encoding.notes.push({ kind: 'dropped', what: `${count - calls.length} calls`, why, at, ...(rule && { rule }) })
   }
@@ -73,7 +74,6 @@ function sendableCall(call: JsonObject, part: ToolCallPart, at: string, encoding
   const { callId, callName, arguments: inArguments } = dialect.rules
   const settled: JsonObject = { ...call }
   if (!dialect.callIndex) delete settled.index
-  const fn: JsonObject = isObject(call.function) ? { ...call.function } : {}
   const change = (what: string, why: string, rule?: string) =>
     notes.push({ kind: 'changed', what, why, at, ...(rule && { rule }) })
 
@@ -86,6 +86,8 @@ function sendableCall(call: JsonObject, part: ToolCallPart, at: string, encoding
       callId,
     )
   }
+  if (isObject(call.custom) || isFreeForm(part, encoding)) return withForm(settled, builtCall(part, at, encoding))
+  const fn: JsonObject = isObject(call.function) ? { ...call.function } : {}
   const name = encoding.names.toWire(part.name)
   if (fn.name !== name) {
     fn.name = name
@@ -106,6 +108,28 @@ function sendableCall(call: JsonObject, part: ToolCallPart, at: string, encoding
   }
   settled.function = fn
   return settled
+}
+
+/** The call in the form that its tool has now, with the unknown fields of the original. */
+function withForm({ function: _function, custom, ...original }: JsonObject, call: JsonObject): JsonObject {
+  const unknownFields = isObject(custom) && isObject(call.custom) && { custom: { ...custom, ...call.custom } }
+  return { ...original, ...call, ...unknownFields }
+}
+
+/** Whether the target has a form for calls of free-form tools, and the tool of this call is one. */
+function isFreeForm(part: ToolCallPart, { dialect, target, toolKind }: Encoding): boolean {
+  if (!dialect.freeFormCall || target.capabilities.toolKinds !== true) return false
+  return (toolKind(part.name) ?? part.kind) === 'free-form'
+}
+
+function builtCall(part: ToolCallPart, at: string, encoding: Encoding): JsonObject {
+  const { dialect, notes } = encoding
+  const id = encoding.idOf(part.callId)
+  const name = encoding.names.toWire(part.name)
+  if (dialect.freeFormCall && isFreeForm(part, encoding)) {
+    return dialect.freeFormCall(id, name, cleanText(textOfCall(part), at, notes))
+  }
+  return dialect.call(id, name, sendableInput(part, at, encoding))
 }
 
 /** Half a surrogate pair is well-formed in this text, as an escape, but breaks the host that parses it. */
@@ -169,10 +193,7 @@ function itemOf(part: Part, reply: Reply, at: string, encoding: Encoding): Item 
     notes.push({ kind: 'dropped', what: part.kind, at, ...reason })
     return undefined
   }
-  if (part.type === 'tool-call' && !encoding.flat) {
-    const input = sendableInput(part, at, encoding)
-    return { call: dialect.call(encoding.idOf(part.callId), encoding.names.toWire(part.name), input) }
-  }
+  if (part.type === 'tool-call' && !encoding.flat) return { call: builtCall(part, at, encoding) }
   const text = partText(part, at, encoding)
   return text ? { part: textPart(cleanText(text, at, notes)) } : undefined
 }

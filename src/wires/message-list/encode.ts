@@ -26,10 +26,15 @@ export function encodeMessageList(original: Context, target: Target, dialect: Di
   const grammar = target.quirks.shortCallIds ? shortIds : dialect.callIds
   const idOf = requestIds(context, target, dialect.id, grammar, replayed)
   const idless = dialect.idless ? idlessCalls(context.messages, replayed) : none
-  const asks = { idOf, toWire: names.toWire, isIdless: (callId: string) => idless.has(callId) }
+  const kinds = new Map(context.tools.map(({ name, kind }) => [name, kind ?? ('function' as const)]))
+  const asks = {
+    idOf,
+    toWire: names.toWire,
+    isIdless: (callId: string) => idless.has(callId),
+    toolKind: (name: string) => kinds.get(name),
+  }
   const { lookups, cached } = encodeCache(context, target, dialect.id, asks, notes)
-  const { isIdless } = lookups
-  const encoding: Encoding = { dialect, target, notes, names: lookups, idOf: lookups.idOf, isIdless, flat }
+  const encoding: Encoding = { dialect, target, notes, names: lookups, flat, ...lookups }
 
   const text = (content: string): Item => ({ part: textPart(content) })
   const turnRules = { text, ...dialect.turnRules(target) }

@@ -174,8 +174,9 @@ function readCall(state: State, fragment: JsonObject): void {
   const { call, text } = state.assembly.calls.push(fragment)
   if (isForeign(call)) return
   const opened = state.opened.get(call)
-  if (opened && text !== '') growPart(state, opened.index, text)
-  else if (!opened && call.name !== '') openCall(state, call)
+  if (!opened && call.name !== '') openCall(state, call)
+  // The text of a free-form call is shown when the reply is whole.
+  else if (opened && text !== '' && call.type !== 'custom') growPart(state, opened.index, text)
 }
 
 function addText(state: State, type: TextKind, text: string): void {
@@ -304,8 +305,13 @@ function closeCall(state: State, call: GatheredCall, isReplyWhole: boolean): voi
   const { index, callId } = state.opened.get(call) ?? openCall(state, call)
   const text = call.pieces.join('')
   const complete = isReplyWhole || isWhole(call)
-  const input = complete || text !== '' ? readArguments(text) : { input: {}, malformed: '' }
+  const input = complete || text !== '' ? inputOf(call, text, complete) : { input: {}, malformed: '' }
   endPart(state, index, { ...callHead(state, call, callId), ...input, ...(complete && { from: 0 }) })
+}
+
+function inputOf({ type }: GatheredCall, text: string, isComplete: boolean): ReturnType<typeof readArguments> {
+  if (type !== 'custom') return readArguments(text)
+  return isComplete ? { input: { input: text } } : { input: {}, malformed: text }
 }
 
 function citationsOf({ assembly, citations }: State): Json[] {
@@ -326,8 +332,9 @@ function isEncrypted(entry: Json): boolean {
   return isObject(entry) && entry.type === 'reasoning.encrypted'
 }
 
-/** A part of a JSON object never parses as one, so what parses is complete. */
+/** A part of a JSON object never parses as one, so what parses is complete. Free text shows no end. */
 function isWhole(call: GatheredCall): boolean {
+  if (call.type === 'custom') return false
   const text = call.pieces.join('')
   return text.trim() !== '' && readArguments(text).malformed === undefined
 }

@@ -1,7 +1,8 @@
 // What the API would have sent: a reply, complete or as the chunks of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { type Part, type Reply, type StopReason, textOf } from '../../core/message.ts'
+import { type Part, type Reply, type StopReason, textOf, type ToolCallPart } from '../../core/message.ts'
+import { textOfCall } from '../../core/tool-kinds.ts'
 import { dataUrl } from '../shared/media.ts'
 import { splitText } from '../shared/text.ts'
 import type { WholeProfile } from '../wire.ts'
@@ -53,11 +54,9 @@ export function messageFromParts(parts: readonly Part[]): JsonObject {
       case 'refusal':
         refusals.push(part.text)
         break
-      case 'tool-call': {
-        const args = part.malformed ?? JSON.stringify(part.input)
-        add('tool_calls', { id: part.callId, type: 'function', function: { name: part.name, arguments: args } })
+      case 'tool-call':
+        add('tool_calls', callOf(part))
         break
-      }
       case 'media':
         if (part.data.kind === 'base64' || part.data.kind === 'url') {
           const url = part.data.kind === 'url' ? part.data.url : dataUrl(part.mediaType, part.data.base64)
@@ -82,6 +81,12 @@ export function messageFromParts(parts: readonly Part[]): JsonObject {
   if (reasoning.length > 0) message.reasoning_content = reasoning.join('')
   if (refusals.length > 0) message.refusal = refusals.join('')
   return { ...message, ...lists }
+}
+
+function callOf(part: ToolCallPart): JsonObject {
+  const { callId: id, name, kind, malformed, input } = part
+  if (kind === 'free-form') return { id, type: 'custom', custom: { name, input: textOfCall(part) } }
+  return { id, type: 'function', function: { name, arguments: malformed ?? JSON.stringify(input) } }
 }
 
 /**

@@ -50,6 +50,7 @@ const dialect: Dialect = {
   },
   callIndex: false,
   call: (id, name, input) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }),
+  freeFormCall: (id, name, text) => ({ id, type: 'custom', custom: { name, input: text } }),
   result: resultMessage,
   replay,
   built: builtReply,

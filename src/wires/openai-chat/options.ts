@@ -67,11 +67,23 @@ function encodeTools(tools: readonly ToolSpec[], encoding: Encoding): JsonObject
     drop(encoding, 'parallel_tool_calls', 'the host does not accept it')
   }
   return {
-    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], encoding),
+    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], encoding, (tool, name) =>
+      isCustom(tool, encoding) ? customTool(tool, name) : undefined,
+    ),
     ...encodeToolChoice(options.toolChoice, sent, encoding),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
   }
+}
+
+/** Elsewhere a free-form tool is a function. */
+function isCustom({ kind }: ToolSpec, { target }: Encoding): boolean {
+  return kind === 'free-form' && target.capabilities.toolKinds === true
+}
+
+function customTool({ description, grammar }: ToolSpec, name: string): JsonObject {
+  const format = grammar ? { type: 'grammar', grammar: { ...grammar } } : { type: 'text' }
+  return { type: 'custom', custom: { name, ...(description !== undefined && { description }), format } }
 }
 
 function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec[], encoding: Encoding): JsonObject {
@@ -83,11 +95,13 @@ function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec
     return {}
   }
   if (typeof choice === 'string') return { tool_choice: choice }
-  if (!sent.some((tool) => tool.name === choice.tool)) {
+  const tool = sent.find((candidate) => candidate.name === choice.tool)
+  if (!tool) {
     drop(encoding, `choice of the tool ${JSON.stringify(choice.tool)}`, 'no such tool is offered')
     return {}
   }
-  return { tool_choice: { type: 'function', function: { name: encoding.names.toWire(choice.tool) } } }
+  const type = isCustom(tool, encoding) ? 'custom' : 'function'
+  return { tool_choice: { type, [type]: { name: encoding.names.toWire(choice.tool) } } }
 }
 
 function encodeOutputLimit(encoding: Encoding): JsonObject {

@@ -88,9 +88,9 @@ export function createAssembly(): Assembly {
   }
 }
 
-/** A call that is not a function's: a custom tool takes free text, and other types are unknown. */
+/** A call of an unknown type: nothing here can answer it. */
 export function isForeign({ type = 'function', name }: GatheredCall): boolean {
-  return type === 'custom' || (type !== 'function' && type !== legacyType && name === '')
+  return type !== 'function' && type !== 'custom' && type !== legacyType && name === ''
 }
 
 export function foreignCallKind({ type = 'function' }: GatheredCall): string {
@@ -102,10 +102,15 @@ export function wireCall(call: GatheredCall): JsonObject {
   return {
     ...(call.id !== undefined && { id: call.id }),
     type: call.type ?? 'function',
-    ...(call.type === 'custom' && { custom: { name: call.name, input: text, ...call.innerRest } }),
-    ...(!isForeign(call) && { function: { name: call.name, arguments: text, ...call.innerRest } }),
+    ...(!isForeign(call) && innerOf(call, text)),
     ...call.rest,
   }
+}
+
+function innerOf({ type, name, innerRest }: GatheredCall, text: string): JsonObject {
+  return type === 'custom'
+    ? { custom: { name, input: text, ...innerRest } }
+    : { function: { name, arguments: text, ...innerRest } }
 }
 
 /** Text continues the last delta; the entries of one delta stay separate. */

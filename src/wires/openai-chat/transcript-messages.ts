@@ -1,13 +1,21 @@
 // Messages of users and tools, read as parts, and messages of other formats written in this one.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { MediaPart, Message, Reply, TextPart, ToolMessage, UserMessage } from '../../core/message.ts'
+import {
+  callsOf,
+  type MediaPart,
+  type Message,
+  type Reply,
+  type TextPart,
+  type ToolMessage,
+  type UserMessage,
+} from '../../core/message.ts'
 import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { dataUrl, mediaFromUrl } from '../shared/media.ts'
 import { unreadable } from '../shared/transcript.ts'
 import { messageFromParts } from './emulate.ts'
 import { protocolId, textPart } from './types.ts'
-import { objectIn } from '../shared/json-fields.ts'
+import { objectIn, objectsIn } from '../shared/json-fields.ts'
 
 /** A list that can be added to. */
 export function userParts(content: Json | undefined, at: string, provider: string): UserMessage['parts'] {
@@ -116,8 +124,12 @@ export function writeMessages(run: readonly Message[], all: readonly Message[]):
   })
 }
 
+/** Not if a host without free-form tools made function calls in their place. */
 function isNative(reply: Reply): boolean {
-  return reply.origin.protocol === protocolId && isObject(reply.native[0])
+  const [native] = reply.native
+  if (reply.origin.protocol !== protocolId || !isObject(native)) return false
+  const customCalls = objectsIn(native.tool_calls).filter((call) => isObject(call.custom))
+  return customCalls.length === callsOf(reply).filter(({ kind }) => kind === 'free-form').length
 }
 
 /** The written id of a call: the host's own in native data, otherwise ours. */

@@ -27,7 +27,7 @@ import { openaiChat } from './index.ts'
 import { outputOf, textsOf, userParts, writeMessages } from './transcript-messages.ts'
 import { protocolId } from './types.ts'
 import { objectIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
-import { functionIn } from '../shared/request-options.ts'
+import { freeFormIn, functionIn } from '../shared/request-options.ts'
 
 export const openaiChatFormat: TranscriptFormat = {
   id: protocolId,
@@ -360,6 +360,8 @@ const prefixes: Record<string, string> = {
 function readTools(tools: readonly Json[], notes: Note[]): ToolSpec[] {
   return tools.flatMap((tool, i): ToolSpec[] => {
     const fn = functionIn(tool)
+    const freeForm = freeFormIn(tool)
+    if (freeForm) return [freeForm]
     if (!fn) {
       notes.push({ kind: 'dropped', what: 'a tool', why: 'it is not a function', at: `$.tools[${i}]` })
       return []

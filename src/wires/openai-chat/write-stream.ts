@@ -1,6 +1,8 @@
 // A reply as the chunks of a chat completion, while it is streaming: the role first, name and id of a call once, and
 // the usage in a separate chunk for clients that request it.
 
+import type { Part, ToolCallPart } from '../../core/message.ts'
+import { textOfCall } from '../../core/tool-kinds.ts'
 import { completionChunks, finishReasonIn } from '../message-list/write-stream.ts'
 import { openaiErrorBody } from '../shared/openai-rules.ts'
 import { valueAt } from '../shared/json-fields.ts'
@@ -16,8 +18,11 @@ export function writer(profile: StreamProfile): StreamWriter {
     open(part) {
       if (part.type !== 'tool-call') return []
       const index = calls++
-      const call = { index, id: part.callId, type: 'function', function: { name: part.name, arguments: '' } }
-      return [chunk({ tool_calls: [call] })]
+      const { callId: id, name } = part
+      const form = isFreeForm(part)
+        ? { type: 'custom', custom: { name, input: '' } }
+        : { type: 'function', function: { name, arguments: '' } }
+      return [chunk({ tool_calls: [{ index, id, ...form }] })]
     },
     more(part, text) {
       switch (part.type) {
@@ -28,12 +33,14 @@ export function writer(profile: StreamProfile): StreamWriter {
         case 'refusal':
           return [chunk({ refusal: text })]
         case 'tool-call':
-          return [chunk({ tool_calls: [{ index: calls - 1, function: { arguments: text } }] })]
+          return isFreeForm(part) ? [] : [chunk({ tool_calls: [{ index: calls - 1, function: { arguments: text } }] })]
         default:
           return []
       }
     },
     close(part) {
+      // The text of a free-form call is inside the JSON of its arguments, so it is written when that is complete.
+      if (isFreeForm(part)) return [chunk({ tool_calls: [{ index: calls - 1, custom: { input: textOfCall(part) } }] })]
       if (part.type === 'tool-call' || part.type === 'reasoning' || part.type === 'refusal') return []
       // What does not grow is sent once: citations, images, server tools.
       const { role: _role, content: _content, ...rest } = messageFromParts([part])
@@ -46,4 +53,8 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     error: openaiErrorBody,
   })
+}
+
+function isFreeForm(part: Part): part is ToolCallPart & { kind: 'free-form' } {
+  return part.type === 'tool-call' && part.kind === 'free-form'
 }

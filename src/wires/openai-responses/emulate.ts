@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ServerToolPart, ToolCallPart } from '../../core/message.ts'
-import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
+import { nameInside, textOfCall } from '../../core/tool-kinds.ts'
 import type { Usage } from '../../core/usage.ts'
 import { splitText } from '../shared/text.ts'
 import type { WholeProfile } from '../wire.ts'
@@ -150,7 +150,7 @@ function callOf(part: ToolCallPart): [string, Item] {
   const call = { status: 'completed', call_id: part.alias ?? part.callId }
   const name = namespace === undefined ? { name: part.name } : { name: nameInside(namespace, part.name), namespace }
   if (kind === 'free-form') {
-    return ['ctc_', { type: 'custom_tool_call', ...call, ...name, input: freeFormText(input) ?? JSON.stringify(input) }]
+    return ['ctc_', { type: 'custom_tool_call', ...call, ...name, input: textOfCall(part) }]
   }
   if (kind === 'search') return ['tsc_', { type: 'tool_search_call', ...call, execution: 'client', arguments: input }]
   return ['fc_', { type: 'function_call', ...call, ...name, arguments: malformed ?? JSON.stringify(input) }]

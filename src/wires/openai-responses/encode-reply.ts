@@ -2,7 +2,7 @@
 
 import { isObject } from '../../core/json.ts'
 import type { OpaquePart, Part, Reply, ToolCallPart } from '../../core/message.ts'
-import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
+import { nameInside, textOfCall } from '../../core/tool-kinds.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
@@ -154,7 +154,7 @@ function callItem(part: ToolCallPart, id: string, scope: ReplyScope, at: string)
   const kind = isKnown ? (scope.toolKind(part.name) ?? part.kind) : undefined
   const inside = isKnown ? inNamespace(scope.namespaceOf(part.name) ?? part.namespace, part.name) : undefined
   if (kind === 'free-form') {
-    const text = cleanText(malformed ?? freeFormText(input) ?? JSON.stringify(input), at, scope.notes)
+    const text = cleanText(textOfCall(part), at, scope.notes)
     return { type: 'custom_tool_call', call_id: id, name: scope.toWire(part.name), input: text }
   }
   const isSound = malformed === undefined && isObject(input)

@@ -19,13 +19,14 @@ export function openCall(state: OpenCalls, call: GatheredCall): OpenCall {
   const callId = state.nextCallId(call.id)
   const index = startPart(state, { ...callHead(state, call, callId), input: {} })
   state.opened.set(call, { index, callId })
-  if (call.length > 0) growPart(state, index, call.pieces.join(''))
+  if (call.length > 0 && call.type !== 'custom') growPart(state, index, call.pieces.join(''))
   return { index, callId }
 }
 
 export function callHead(state: Decoding, call: GatheredCall, callId: string): Omit<ToolCallPart, 'input'> {
   const alias = call.id !== undefined && { alias: call.id }
-  return { type: 'tool-call', callId, ...alias, name: toolName(state, call.name) }
+  const kind = call.type === 'custom' && { kind: 'free-form' as const }
+  return { type: 'tool-call', callId, ...alias, name: toolName(state, call.name), ...kind }
 }
 
 /**

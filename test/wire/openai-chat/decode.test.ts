@@ -251,15 +251,34 @@ test('our ids and our names of tools are used if they are given', () => {
   assert.equal(JSON.stringify(reply.native).includes('"fs_read"'), true)
 })
 
-test('a call of a custom tool is kept complete, and is not ours to run', () => {
+test('a call of a custom tool is one of a free-form tool, with its text as the input', () => {
   const { reply } = decoded([
     fragment({ index: 0, id: 'call_c', type: 'custom', custom: { name: 'shell', input: 'l' } }),
     fragment({ index: 0, custom: { input: 's' } }),
     called,
   ])
   const custom = { id: 'call_c', type: 'custom', custom: { name: 'shell', input: 'ls' } }
-  assert.deepEqual(reply.parts, [{ type: 'opaque', kind: 'openai-chat/call:custom', data: custom, from: 0 }])
+  const head = { type: 'tool-call', callId: 'call_c', alias: 'call_c', name: 'shell', kind: 'free-form' }
+  assert.deepEqual(reply.parts, [{ ...head, input: { input: 'ls' }, from: 0 }])
   assert.deepEqual(reply.native, [{ role: 'assistant', tool_calls: [custom] }])
+  assert.equal(reply.stop.reason, 'tool-calls')
+})
+
+test('an interrupted call of a custom tool is never run, even if its text looks complete', () => {
+  const { reply } = decoded([
+    fragment({ index: 0, id: 'call_c', type: 'custom', custom: { name: 'shell', input: '{"a":1}' } }),
+  ])
+  const [call] = reply.parts
+  assert.ok(call?.type === 'tool-call')
+  assert.deepEqual([call.kind, call.input, call.malformed, call.from], ['free-form', {}, '{"a":1}', undefined])
+  assert.deepEqual(reply.native, [])
+})
+
+test('a call of an unknown type is kept complete, and is not ours to run', () => {
+  const { reply } = decoded([fragment({ index: 0, id: 'call_c', type: 'hologram', hologram: { size: 1 } }), called])
+  const unknown = { id: 'call_c', type: 'hologram', hologram: { size: 1 } }
+  assert.deepEqual(reply.parts, [{ type: 'opaque', kind: 'openai-chat/call:hologram', data: unknown, from: 0 }])
+  assert.deepEqual(reply.native, [{ role: 'assistant', tool_calls: [unknown] }])
   assert.equal(reply.stop.reason, 'done')
 })
 

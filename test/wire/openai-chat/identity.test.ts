@@ -33,6 +33,7 @@ const carried: fc.Arbitrary<Part[]> = fc
         callId: fc.string({ minLength: 1, maxLength: 12 }),
         name: fc.constantFrom('clock', 'fs.read'),
         input,
+        text: fc.option(fc.string({ unit: character, maxLength: 40 }), { freq: 3 }),
         broken: fc.option(fc.constantFrom('{"a": ', '[1]', 'no'), { freq: 4 }),
       }),
       { maxLength: 3, selector: (call) => call.callId },
@@ -43,12 +44,11 @@ const carried: fc.Arbitrary<Part[]> = fc
     ...(text === null ? [] : [{ type: 'text' as const, text }]),
     ...(refusal === null ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...(pixel ? [onePixel] : []),
-    ...calls.map(({ callId, name, input: value, broken }) => ({
-      type: 'tool-call' as const,
-      callId,
-      name,
-      ...(broken === null ? { input: value } : { input: {}, malformed: broken }),
-    })),
+    ...calls.map(({ callId, name, input: value, text: freeText, broken }) => {
+      const call = { type: 'tool-call' as const, callId, name }
+      if (freeText !== null) return { ...call, kind: 'free-form' as const, input: { input: freeText } }
+      return { ...call, ...(broken === null ? { input: value } : { input: {}, malformed: broken }) }
+    }),
   ])
 
 test('a reply built from parts is read back unchanged, whatever the size of the pieces', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
+import { freeFormInput } from '../../../src/core/tool-kinds.ts'
 import { call, reply, result, user } from '../../histories.ts'
 import { decoded, delta, fragment, sent, type Wanted } from './target.ts'
 
@@ -116,11 +117,59 @@ test('ids that are too long, missing or used twice are replaced, in call and res
   assert.equal(whats.filter((what) => what.startsWith('id of')).length, 3)
 })
 
-test('a call of a custom tool cannot be answered, so it is left out with a note', () => {
-  const custom = { id: 'call_c', type: 'custom', custom: { name: 'shell', input: 'ls' } }
-  const { message, whats } = sentBack(said({ role: 'assistant', content: 'Hm', tool_calls: [custom] }))
+test('a call of an unknown type cannot be answered, so it is left out with a note', () => {
+  const unknown = { id: 'call_c', type: 'hologram', hologram: { size: 1 } }
+  const { message, whats } = sentBack(said({ role: 'assistant', content: 'Hm', tool_calls: [unknown] }))
   assert.deepEqual(message, { role: 'assistant', content: 'Hm' })
   assert.deepEqual(whats, ['1 calls'])
+})
+
+const customCall = { id: 'call_c', type: 'custom', custom: { name: 'sh', input: 'ls "-l"\n', mood: 'good' } }
+const withKinds = { capabilities: { toolKinds: true } }
+
+test('a call of a custom tool is sent back unchanged, with its unknown fields', () => {
+  const message = { role: 'assistant', content: null, tool_calls: [{ ...customCall, extra: 1 }, toolCall] }
+  const { message: back, whats, all } = sentBack(said(message), withKinds)
+  assert.deepEqual(back, message)
+  assert.deepEqual(whats, [])
+  assert.deepEqual(
+    all.slice(2).map(({ tool_call_id: id }) => id),
+    ['call_c', 'call_abc'],
+  )
+})
+
+test('a model without custom tools gets their calls as functions', () => {
+  const { message, whats } = sentBack(said({ role: 'assistant', content: null, tool_calls: [customCall] }))
+  const args = '{"input":"ls \\"-l\\"\\n"}'
+  assert.deepEqual(message.tool_calls, [{ id: 'call_c', type: 'function', function: { name: 'sh', arguments: args } }])
+  assert.deepEqual(whats, [])
+})
+
+test('a call is sent in the form that its tool has now', () => {
+  const args = '{"input":"ls"}'
+  const made = said({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'call_f', type: 'function', function: { name: 'sh', arguments: args } }],
+  })
+  const tool = { name: 'sh', input: freeFormInput }
+  const form = (kind: { kind?: 'free-form' }) => {
+    const { messages } = sent([user('go'), made, result('call_f', 'ok', 'sh')], withKinds, {
+      tools: [{ ...tool, ...kind }],
+    })
+    return (messages as JsonObject[])[1]?.tool_calls
+  }
+  assert.deepEqual(form({ kind: 'free-form' }), [{ id: 'call_f', type: 'custom', custom: { name: 'sh', input: 'ls' } }])
+  assert.deepEqual(form({}), [{ id: 'call_f', type: 'function', function: { name: 'sh', arguments: args } }])
+})
+
+test('the id of a call of a custom tool that is too long is replaced, in call and result alike', () => {
+  const long = { ...customCall, id: 'x'.repeat(41) }
+  const { message, all, whats } = sentBack(said({ role: 'assistant', content: null, tool_calls: [long] }), withKinds)
+  const [back] = message.tool_calls as { id: string }[]
+  assert.ok(back && back.id.length <= 40)
+  assert.equal(all[2]?.tool_call_id, back.id)
+  assert.match(whats.join(), /^id of the call of sh/)
 })
 
 test('the old function_call is sent back as a tool call, because its result is one', () => {

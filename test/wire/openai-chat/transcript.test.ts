@@ -7,6 +7,7 @@ import { SynapseError } from '../../../src/core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part } from '../../../src/core/message.ts'
 import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
+import { freeFormInput } from '../../../src/core/tool-kinds.ts'
 import { openaiChatFormat } from '../../../src/wires/openai-chat/transcript.ts'
 import { failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
@@ -62,6 +63,8 @@ test('the same format out again is the same JSON', () => {
   assert.deepEqual(openaiChatFormat.write(read(conversation)), conversation)
 })
 
+const grammar = { syntax: 'regex', definition: '.+' }
+
 test('a request body provides its tools and its model as well', () => {
   const { messages, tools, notes } = openaiChatFormat.read({
     model: 'gpt-4o',
@@ -69,14 +72,44 @@ test('a request body provides its tools and its model as well', () => {
     tools: [
       { type: 'function', function: { name: 'clock', description: 'Tells.', parameters: { type: 'object' } } },
       { type: 'custom', custom: { name: 'sh' } },
+      { type: 'custom', name: 'edit', description: 'Edits.', format: { type: 'grammar', ...grammar } },
+      { type: 'custom', custom: { name: 'sql', format: { type: 'grammar', grammar } } },
+      { type: 'hologram' },
+      { type: 'custom', name: 'add', input_schema: { type: 'object' } },
     ],
   })
-  assert.deepEqual(tools, [{ name: 'clock', description: 'Tells.', input: { type: 'object' } }])
+  const freeForm = { input: freeFormInput, kind: 'free-form' }
+  assert.deepEqual(tools, [
+    { name: 'clock', description: 'Tells.', input: { type: 'object' } },
+    { name: 'sh', ...freeForm },
+    { name: 'edit', description: 'Edits.', ...freeForm, grammar },
+    { name: 'sql', ...freeForm, grammar },
+  ])
   assert.deepEqual(
     notes.map(({ what, at }) => [what, at]),
-    [['a tool', '$.tools[1]']],
+    [
+      ['a tool', '$.tools[4]'],
+      ['a tool', '$.tools[5]'],
+    ],
   )
   assert.equal(messages[2]?.role === 'assistant' && messages[2].origin.model, 'gpt-4o')
+})
+
+test('a call of a free-form tool that a host made as a function is written in its own form', () => {
+  const made = { type: 'tool-call', callId: 'c', name: 'sh', input: { input: 'ls' }, from: 0 } as const
+  const written = (kind: { kind?: 'free-form' }) =>
+    openaiChatFormat.write([
+      {
+        role: 'assistant',
+        parts: [{ ...made, ...kind }],
+        native: [{ role: 'assistant', tool_calls: [{ id: 'n', type: 'function', function: { name: 'sh' } }] }],
+        origin: { protocol: 'openai-chat', provider: 'deepseek', model: 'm' },
+        stop: { reason: 'tool-calls' },
+      },
+    ])
+  const custom = { id: 'c', type: 'custom', custom: { name: 'sh', input: 'ls' } }
+  assert.deepEqual(written({ kind: 'free-form' }), [{ role: 'assistant', content: null, tool_calls: [custom] }])
+  assert.equal(JSON.stringify(written({})).includes('"type":"function"'), true)
 })
 
 const wrappers: [string, Json, string][] = [
