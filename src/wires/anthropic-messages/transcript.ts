@@ -6,6 +6,7 @@ import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
+import { imageType } from '../shared/media.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import {
   decodeReply,
@@ -240,7 +241,8 @@ export function readOutput(content: Json | undefined): ToolResultPart['output'] 
 function readMedia(block: Block): MediaPart | undefined {
   if ((block.type !== 'image' && block.type !== 'document') || !isObject(block.source)) return undefined
   const { type, media_type, data, url, file_id } = block.source
-  const fallback = block.type === 'image' ? 'image/*' : 'application/pdf'
+  // Other wires need a type; this one has none for URLs and files.
+  const fallback = block.type === 'image' ? imageType(textIn(url), 'image/jpeg') : 'application/pdf'
   const mediaType = typeof media_type === 'string' ? media_type : fallback
   const name = typeof block.title === 'string' ? { name: block.title } : {}
   const media = (data: MediaPart['data']): MediaPart => ({ type: 'media', mediaType, ...name, data: data })

@@ -3,7 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { UserMessage } from '../../core/message.ts'
-import { dataUrl, mediaFromUrl } from '../shared/media.ts'
+import { dataUrl, mediaFromUrl, typeByName } from '../shared/media.ts'
 import { messageFromParts } from './emulate.ts'
 import { mistralChat } from './index.ts'
 import { callIdGrammar, protocolId, textChunk, type Chunk } from './types.ts'
@@ -69,20 +69,6 @@ function readChunk(chunk: JsonObject): UserMessage['parts'][number] {
   }
   const type = typeof chunk.type === 'string' ? chunk.type : 'chunk'
   return { type: 'opaque', kind: `${protocolId}/${type}`, data: chunk }
-}
-
-const types: Record<string, string> = {
-  gif: 'image/gif',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  pdf: 'application/pdf',
-  png: 'image/png',
-  webp: 'image/webp',
-}
-
-function typeByName(url: string): string | undefined {
-  const ending = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''
-  return Object.hasOwn(types, ending) ? types[ending] : undefined
 }
 
 function writeChunk(part: UserMessage['parts'][number]): Chunk {

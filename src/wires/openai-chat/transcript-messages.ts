@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from '../../core/message.ts'
 import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
-import { dataUrl, mediaFromUrl } from '../shared/media.ts'
+import { dataUrl, mediaFromUrl, typeByName } from '../shared/media.ts'
 import { unreadable } from '../shared/transcript.ts'
 import { messageFromParts } from './emulate.ts'
 import { protocolId, textPart } from './types.ts'
@@ -88,21 +88,6 @@ function fileOf(file: JsonObject, provider: string): MediaPart | undefined {
   if (typeof file.file_data === 'string') return { ...mediaFromUrl(file.file_data, mediaType), ...name }
   if (typeof file.file_id !== 'string') return undefined
   return { type: 'media', mediaType, ...name, data: { kind: 'file', fileId: file.file_id, provider } }
-}
-
-const types: Record<string, string> = {
-  gif: 'image/gif',
-  jpeg: 'image/jpeg',
-  jpg: 'image/jpeg',
-  mp4: 'video/mp4',
-  pdf: 'application/pdf',
-  png: 'image/png',
-  webp: 'image/webp',
-}
-
-function typeByName(name: string): string | undefined {
-  const ending = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(name)?.[1]?.toLowerCase() ?? ''
-  return Object.hasOwn(types, ending) ? types[ending] : undefined
 }
 
 // Writes messages from other formats in this one. Nothing is repaired here: that is for a request.

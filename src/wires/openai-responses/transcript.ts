@@ -16,7 +16,7 @@ import type {
   UserMessage,
 } from '../../core/message.ts'
 import { searchName } from '../../core/tool-kinds.ts'
-import { mediaFromUrl } from '../shared/media.ts'
+import { imageType, mediaFromUrl } from '../shared/media.ts'
 import { openaiResponses } from './index.ts'
 import { marksOf, readItem } from './read-reply.ts'
 import { readTools } from './options.ts'
@@ -233,7 +233,7 @@ function readInput(part: JsonObject, origin: Origin): TextPart | MediaPart | Ext
   const isImage = type === 'input_image'
   if (/^(input_text|output_text|text)$/.test(type)) return { type: 'text', text: stringField(part, 'text') ?? '' }
   if (isImage || type === 'input_file') {
-    const fallback = isImage ? 'image/png' : typeByName(name ?? url ?? '')
+    const fallback = isImage ? imageType(url ?? '', 'image/png') : typeByName(name ?? url ?? '')
     const named = name === undefined ? {} : { name }
     if (url !== undefined) return { ...mediaFromUrl(url, fallback), ...named }
     if (fileId !== undefined) {

@@ -162,7 +162,7 @@ test('images, documents and failed results are read as what they are', () => {
     },
   ])
   assert.deepEqual(messages[0]?.parts, [
-    { type: 'media', mediaType: 'image/*', data: { kind: 'url', url: 'https://example.org/a.png' } },
+    { type: 'media', mediaType: 'image/png', data: { kind: 'url', url: 'https://example.org/a.png' } },
     { type: 'media', mediaType: 'text/plain', name: 'notes.txt', data: { kind: 'base64', base64: text } },
     { type: 'media', mediaType: 'application/pdf', data: { kind: 'file', fileId: 'file_1', provider: 'anthropic' } },
     {
