@@ -4,6 +4,7 @@ import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import { nearestEffort } from '../shared/options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
@@ -14,11 +15,6 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
     drop('temperature and top_p', 'the model does not support them')
   }
-  const effort =
-    options.effort !== undefined && capabilities.efforts.includes(options.effort) ? options.effort : undefined
-  if (options.effort !== undefined && effort === undefined) {
-    drop(`effort ${JSON.stringify(options.effort)}`, 'the model does not support this effort')
-  }
   if (options.store) drop('store', 'the wire stores no replies')
 
   const fields = toolFields(tools, encoding, drop)
@@ -28,11 +24,27 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
     ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
-    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...encodeEffort(encoding),
     ...answerFormat(fields.tools !== undefined, encoding),
     ...(options.cacheKey !== undefined && quirks.cacheKey !== false && { prompt_cache_key: options.cacheKey }),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
+}
+
+/** Of two equally near efforts, `none` comes last: it turns reasoning off. */
+function encodeEffort({ target, notes }: Encoding): JsonObject {
+  const { effort } = target.options
+  if (effort === undefined) return {}
+  const level = nearestEffort(effort, target.capabilities.efforts, (candidate) => (candidate === 'none' ? 1 : 0))
+  if (level === undefined) {
+    notes.push({ kind: 'dropped', what: `effort "${effort}"`, why: 'the model has no efforts' })
+    return {}
+  }
+  if (level !== effort) {
+    const why = 'the model does not support it'
+    notes.push({ kind: 'changed', what: `effort "${effort}" to "${level}"`, why })
+  }
+  return { reasoning_effort: level }
 }
 
 function answerFormat(hasTools: boolean, encoding: Encoding): JsonObject {

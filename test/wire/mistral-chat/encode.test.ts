@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
+import type { Effort } from '../../../src/settings/options.ts'
 import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 import { call, failure, onePixel, onePixelUrl, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, target, wireMessages } from './target.ts'
@@ -393,7 +394,7 @@ test('what a model or host does not support is left out with a note', () => {
         parallelTools: true,
       },
       quirks: { noToolChoice: true, noParallelTools: true, cacheKey: false },
-      capabilities: { ...mistralChat.capabilities, sampling: false, maxTools: 1 },
+      capabilities: { ...mistralChat.capabilities, sampling: false, maxTools: 1, efforts: [] },
     },
     {
       tools: [
@@ -405,8 +406,27 @@ test('what a model or host does not support is left out with a note', () => {
   assert.deepEqual(Object.keys(body), ['model', 'messages', 'tools'])
   assert.deepEqual(
     notes.map(({ what }) => what),
-    ['temperature and top_p', 'effort "max"', 'store', '1 tools after the first 1', 'tool choice'],
+    ['temperature and top_p', 'store', '1 tools after the first 1', 'tool choice', 'effort "max"'],
   )
+})
+
+test('an effort that the model does not support becomes the nearest one, and reasoning stays on', () => {
+  const efforts: Effort[] = ['none', 'high']
+  const rows: [Effort, Effort, string[]][] = [
+    ['none', 'none', []],
+    ['low', 'high', ['effort "low" to "high"']],
+    ['medium', 'high', ['effort "medium" to "high"']],
+    ['max', 'high', ['effort "max" to "high"']],
+  ]
+  for (const [effort, sent, whats] of rows) {
+    const capabilities = { ...mistralChat.capabilities, efforts }
+    const { body, notes } = encoded([user('hi')], { options: { effort }, capabilities })
+    assert.equal(body.reasoning_effort, sent)
+    assert.deepEqual(
+      notes.map(({ what }) => what),
+      whats,
+    )
+  }
 })
 
 test('a host that refuses tool history gets all of it as labelled text', () => {
