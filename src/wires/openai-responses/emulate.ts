@@ -20,7 +20,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     ...status,
     ...requestDefaults,
     model: profile.model,
-    output: native ? reply.native : itemsOf(reply.parts, profile.replyId, { token: profile.token }),
+    output: native ? reply.native : outputOf(reply.parts, profile, status.status === 'incomplete'),
     usage: writeUsage(profile.usage),
   }
 }
@@ -74,6 +74,17 @@ function statusOf(reply: Reply): JsonObject {
       return { status: 'incomplete', error: null, incomplete_details: { reason: 'content_filter' } }
   }
   return { status: 'completed', error: null, incomplete_details: null }
+}
+
+function outputOf(parts: readonly Part[], { replyId, token }: WholeProfile, isCut: boolean): Item[] {
+  const items = itemsOf(parts, replyId, { token })
+  const last = items.at(-1)
+  return last && isCut ? [...items.slice(0, -1), cutOff(last)] : items
+}
+
+/** The last item of an incomplete response, if that shows it: a message is incomplete too. */
+export function cutOff(item: Item): Item {
+  return typeOf(item) === 'message' ? { ...item, status: 'incomplete' } : item
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { emptied, itemsOf, terminalTypes, whole } from './emulate.ts'
+import { cutOff, emptied, itemsOf, terminalTypes, whole } from './emulate.ts'
 import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 
 interface Writing {
@@ -42,7 +42,9 @@ export function writer(profile: StreamProfile): StreamWriter {
       return [...first, ...parts.push(replyEvent)]
     },
     end() {
-      const events = [...begin(state), ...parts.end(), ...closeMessage(state)]
+      const events = [...begin(state), ...parts.end()]
+      if (state.message && finishedResponse(state).status === 'incomplete') state.message = cutOff(state.message)
+      events.push(...closeMessage(state))
       const response = finishedResponse(state)
       const status = stringField(response, 'status') ?? ''
       return [...events, event(state, terminalTypes.get(status) ?? 'response.completed', { response })]
