@@ -286,6 +286,26 @@ test('settings that only some providers have pass through, and are noted when a 
   assert.deepEqual(await notesFor('anthropic/claude-opus-5'), ['seed', 'presence_penalty'])
 })
 
+test("Anthropic's context management passes through to Anthropic, and is noted when another provider answers", async (t) => {
+  const { api, store, seen } = await watching(t)
+  const notesFor = async (model: string) => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const context_management = { edits: [{ type: 'clear_tool_uses_20250919' }] }
+    const beta = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-management-2025-06-27' }
+    const { headers } = await api(
+      'POST',
+      '/v1/messages',
+      { model, max_tokens: 100, messages, context_management },
+      beta,
+    )
+    const exchange = await store.exchange('local', headers.get('x-synapse-exchange') ?? '')
+    return exchange?.notes.filter(({ at }) => at === '$.context_management').length
+  }
+  assert.equal(await notesFor('anthropic/claude-opus-5'), 0)
+  assert.match(seen[0]?.body ?? '', /"context_management"/)
+  assert.equal(await notesFor('openai/gpt-5.6'), 1)
+})
+
 /** A reply of these pieces, as it passes; each is read when the test asks for it. */
 async function passingReply(pieces: readonly string[], whole = false) {
   const verbatim = { provider: 'p', protocol: 'openai-chat', path: '/x', headers: {}, body: Buffer.from('{}'), whole }

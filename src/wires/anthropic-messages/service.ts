@@ -31,7 +31,8 @@ export const anthropicMessagesService: WireService = {
       toolChoice: toolChoiceIn(body.tool_choice),
       parallelTools: valueAt(body, 'tool_choice', 'disable_parallel_tool_use') !== true,
       reasoning: thinking === undefined || thinking === 'disabled' ? 'off' : 'on',
-      answerSchema: schemaIn(valueAt(body, 'output_config', 'format')),
+      // The first name of the field, while it was in beta, is `output_format`.
+      answerSchema: schemaIn(valueAt(body, 'output_config', 'format') ?? body.output_format),
       maxOutput: [body.max_tokens],
       stop: body.stop_sequences,
     })

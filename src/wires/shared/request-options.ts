@@ -82,8 +82,10 @@ export function toolChoiceIn(choice: Json | undefined): RequestOptions['toolChoi
   if (allowed) return allowed.mode === 'required' ? 'required' : 'auto'
   const mode = isObject(choice) ? choice.type : choice
   const name = nameIn(choice)
-  if (name !== undefined) return { tool: name }
+  if (name !== undefined && name !== '') return { tool: name }
   if (mode === 'any' || mode === 'required') return 'required'
+  // Some clients want a call and name no tool.
+  if (mode === 'tool' || mode === 'function' || mode === 'custom') return 'required'
   return mode === 'none' ? 'none' : 'auto'
 }
 

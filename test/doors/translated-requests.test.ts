@@ -1,0 +1,90 @@
+// Details of requests and answers that a translation to another provider must keep, with the official clients.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { serving, type Serving } from '../server/serving.ts'
+
+const models = ['openai/gpt-5.6', 'google/gemini-3-flash-preview', 'mistral/mistral-large-latest']
+const weather = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] }
+
+async function clients(t: TestContext): Promise<Serving & { openai: OpenAI; anthropic: Anthropic }> {
+  const server = await serving(t)
+  return {
+    ...server,
+    openai: new OpenAI({ apiKey: 'placeholder', baseURL: `${server.url}/v1`, maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey: 'placeholder', baseURL: server.url, maxRetries: 0 }),
+  }
+}
+
+for (const model of models) {
+  test(`an image that an Anthropic client gives by its URL reaches ${model}, in a message and in a result`, async (t) => {
+    const { anthropic, emulator } = await clients(t)
+    for (const url of ['https://example.org/a.png', 'https://example.org/image?id=1']) {
+      const image = { type: 'image' as const, source: { type: 'url' as const, url } }
+      await anthropic.messages.create({
+        model,
+        max_tokens: 1000,
+        tools: [{ name: 'draw', input_schema: weather }],
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: `Like ${url.length}:` }, image] },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'draw', input: { city: 'Rome' } }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [image] }] },
+        ],
+      })
+      const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+      assert.equal(sent.split(url).length - 1, 2, sent)
+    }
+  })
+
+  test(`an answer schema in the older field of Anthropic's API holds over ${model}`, async (t) => {
+    const { anthropic } = await clients(t)
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+      additionalProperties: false,
+    }
+    const { content } = await anthropic.beta.messages.create({
+      model,
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'Where?' }],
+      output_format: { type: 'json_schema', schema },
+    })
+    const [part] = content
+    assert.deepEqual(part?.type === 'text' && JSON.parse(part.text), { city: '' })
+  })
+
+  test(`a tool choice that names no tool requires one over ${model}`, async (t) => {
+    const { openai } = await clients(t)
+    const { choices } = await openai.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Hello.' }],
+      tools: [{ type: 'function', function: { name: 'look', parameters: weather } }],
+      // As Cursor sends it.
+      tool_choice: { type: 'tool' } as unknown as 'required',
+    })
+    assert.equal(choices[0]?.message.tool_calls?.length, 1)
+  })
+
+  for (const stream of [false, true]) {
+    test(`a message that ${model} could not finish is incomplete, like its response${stream ? ', streamed' : ''}`, async (t) => {
+      const { openai } = await clients(t)
+      const body = { model, input: 'count to 5000', max_output_tokens: 16 }
+      const response = stream
+        ? await openai.responses.stream(body).finalResponse()
+        : await openai.responses.create(body)
+      assert.deepEqual([response.status, response.incomplete_details?.reason], ['incomplete', 'max_output_tokens'])
+      assert.deepEqual(
+        response.output.map((item) => item.type === 'message' && item.status),
+        ['incomplete'],
+      )
+      const whole = await openai.responses.create({ model, input: 'Hello.' })
+      assert.deepEqual(
+        whole.output.map((item) => item.type === 'message' && item.status),
+        ['completed'],
+      )
+    })
+  }
+}
