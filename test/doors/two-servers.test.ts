@@ -15,7 +15,7 @@ import { models, startProvider, startServer } from './server-process.ts'
 type Messages = OpenAI.ChatCompletionMessageParam[]
 
 const owner = 'ada'
-const rounds = thorough ? 200 : 12
+const rounds = thorough ? 200 : 6
 
 interface TwoServers {
   store: Store
