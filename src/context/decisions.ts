@@ -5,10 +5,11 @@
 // Positions are positions in the history, so that a decision means the same whatever else is left out.
 
 import { isObject, type Json } from '../core/json.ts'
+import { beginsWith } from '../core/lists.ts'
 import type { Message, Reply } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 import { withoutRefused } from './refused.ts'
-import { beginsWith, prefixes } from './prefix-memo.ts'
+import { prefixes } from './prefix-memo.ts'
 import { findToolTurns, foldToolTurns, isWorthFolding, type Folding } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
 import { cutView } from './window.ts'

@@ -1,6 +1,7 @@
 // Values computed for a list of messages, reused for the next list with the same beginning: a conversation is planned
 // again for every request, and nearly all of it is unchanged. Lists that were given here must never be mutated.
 
+import { sharedLength } from '../core/lists.ts'
 import type { Message } from '../core/message.ts'
 
 export interface Prefixes<T> {
@@ -61,12 +62,6 @@ export function hasOne(is: (message: Message) => boolean): (messages: readonly M
   }
 }
 
-export function beginsWith(list: readonly unknown[], beginning: readonly unknown[]): boolean {
-  if (list.length < beginning.length) return false
-  for (let i = 0; i < beginning.length; i++) if (list[i] !== beginning[i]) return false
-  return true
-}
-
 /**
  * The last comparison of a list: a plan asks the same for each thing that it derives from the list. The other list is
  * known by a number, because a reference would keep it in memory, a weak one too as long as no task of the event loop ends.
@@ -77,14 +72,12 @@ let lastNumber = 0
 
 /** How many messages two lists have in common at their beginning. */
 export function sharedBy(a: readonly Message[], b: readonly Message[]): number {
-  const end = Math.min(a.length, b.length)
-  if (a === b) return end
+  if (a === b) return a.length
   const other = numbers.get(b) ?? ++lastNumber
   numbers.set(b, other)
   const known = compared.get(a)
   if (known?.other === other) return known.shared
-  let shared = 0
-  while (shared < end && a[shared] === b[shared]) shared++
+  const shared = sharedLength(a, b)
   compared.set(a, { other, shared })
   return shared
 }

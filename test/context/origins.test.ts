@@ -26,6 +26,15 @@ test('elements of consecutive messages are stored as one run, and each is read b
   assert.deepEqual(readOrigins({ notes }), { field: 'messages', places })
 })
 
+test('a body that continues an earlier one, or only its beginning, has the record that it would have alone', () => {
+  const copy = (count: number) => from.slice(0, count).map((names) => [...names])
+  const last = [...from, ['messages[3]'], ['messages[4]']]
+  for (const count of [8, 10, 3, 4, 7, 10]) {
+    const alone = originsNote({ field: 'messages', from: [...copy(count), ...last.slice(8, count)] })
+    assert.deepEqual(originsNote({ field: 'messages', from: last.slice(0, count) }), alone)
+  }
+})
+
 test('a body without elements has no record', () => {
   assert.deepEqual(originsNote(undefined), [])
   assert.deepEqual(originsNote({ field: 'messages', from: [] }), [])

@@ -16,7 +16,13 @@ import { rows } from '../../src/providers/rows.ts'
 import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { everyTarget, someTargets, tools, type TestTarget } from '../targets.ts'
 
-const policies = ['full', 'economy', 'classic', 'small'] as const
+const anyRequest = fc.record({
+  cut: fc.nat(20),
+  policy: fc.constantFrom('full', 'economy', 'classic', 'small'),
+  system: fc.constantFrom('', 'Be brief.', 'Be \ud800 kind.'),
+  cacheTtl: fc.constantFrom('5m', '1h'),
+  withTools: fc.boolean(),
+})
 
 for (const target of someTargets) {
   const endpoint = endpointOf(target)
@@ -25,17 +31,14 @@ for (const target of someTargets) {
     fc.assert(
       fc.property(
         fc.oneof(loopHistory, anyHistory),
-        fc.array(fc.record({ cut: fc.nat(20), policy: fc.constantFrom(...policies), withTools: fc.boolean() }), {
-          minLength: 2,
-          maxLength: 6,
-        }),
+        fc.array(anyRequest, { minLength: 2, maxLength: 6 }),
         fc.boolean(),
         (given, requests, isOwn) => {
           const messages = isOwn ? given.map((message, i) => own(message, i, endpoint)) : given
-          for (const { cut, policy, withTools } of requests) {
-            const history = messages.slice(0, Math.max(1, messages.length - cut))
-            const request = { policy, ...(withTools && { tools }) }
-            sameAsFirst({ ...draftFor(endpoint, history), ...request })
+          for (const { cut, policy, system, cacheTtl, withTools } of requests) {
+            const draft = draftFor(endpoint, messages.slice(0, Math.max(1, messages.length - cut)))
+            const target = { ...draft.target, options: { cacheTtl } }
+            sameAsFirst({ ...draft, target, policy, system, ...(withTools && { tools }) })
           }
         },
       ),

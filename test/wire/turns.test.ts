@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Note } from '../../src/core/context.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import fc from '../property.ts'
 import { normaliseTurns, turnOf, wireList, type Turn, type TurnRules } from '../../src/wires/shared/turns.ts'
 
 describe('turns', () => {
@@ -95,6 +96,54 @@ describe('turns', () => {
     assert.deepEqual(ended({ neverEmpty: 'R-2' }), ['user (Continue.)', 'R-2'])
     assert.deepEqual(ended({ neverEmpty: 'R-2' }, turn('assistant', 'a')), ['assistant a'])
     assert.deepEqual(ended({}), [])
+  })
+
+  test('that follow those of an earlier list are put in order as if all of them were new', () => {
+    const role = fc.constantFrom<Turn<string>['role']>('system', 'user', 'assistant', 'tool')
+    const pool = fc.array(fc.tuple(role, fc.nat(2)), { minLength: 1, maxLength: 12 })
+    const edits = fc.array(fc.record({ cut: fc.nat(6), more: fc.array(fc.nat(11), { maxLength: 5 }) }), {
+      maxLength: 6,
+    })
+    const rules = fc.record({
+      join: fc.subarray(['system', 'user', 'assistant', 'tool'] as const),
+      toolIsUser: fc.boolean(),
+      bridgeAfterTool: fc.boolean(),
+      startWithUser: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(pool, edits, rules, (roles, lists, turnRules) => {
+        const turns = roles.map(([name, size], i) => turnOf(name, Array<string>(size).fill(`${i}`), `messages[${i}]`))
+        const write = ({ items }: Turn<string>) => items.map((item) => ({ item }))
+        let list: Turn<string>[] = []
+        for (const { cut, more } of lists) {
+          list = [...list.slice(0, Math.max(0, list.length - cut)), ...more.flatMap((i) => turns[i] ?? [])]
+          const made = settled(list, turnRules)
+          const anew = settled(
+            list.map(({ role: name, items, at }) => turnOf(name, items, at)),
+            turnRules,
+          )
+          assert.deepEqual([made.list, made.notes], [anew.list, anew.notes])
+          assert.deepEqual(wireList(made.made, write), anew.made.flatMap(write))
+          assert.deepEqual(
+            made.made.map(({ from }) => from),
+            anew.made.map(({ from }) => from),
+          )
+        }
+      }),
+    )
+  })
+
+  test('of an earlier list are not looked at again, apart from the last one', () => {
+    let looks = 0
+    const watched = (role: Turn<string>['role'], item: string) =>
+      Object.defineProperty(turn(role), 'items', { get: () => (looks++, [item]) })
+    const turns = Array.from({ length: 100 }, (_, i) => watched(i % 2 === 0 ? 'user' : 'assistant', `${i}`))
+    const write = ({ items }: Turn<string>): JsonObject[] => [{ text: items[0] }]
+    const written = (count: number) => wireList(normaliseTurns(turns.slice(0, count), plain, []), write)
+    written(98)
+    looks = 0
+    assert.deepEqual(written(100).at(-1), { text: '99' })
+    assert.ok(looks <= 6, `${looks} looks`)
   })
 
   test('are written once each, in order, whatever number of messages they become', () => {

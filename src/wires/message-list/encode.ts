@@ -3,9 +3,10 @@
 
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { sharedLength } from '../../core/lists.ts'
 import { callsOf, type Message, type Reply, type TextPart, type UserMessage } from '../../core/message.ts'
 import { originsIn } from '../shared/body-bytes.ts'
-import { encodeCache, type Cached } from '../shared/encode-cache.ts'
+import { encodeCache, type EncodeCache } from '../shared/encode-cache.ts'
 import { requestIds, type IdGrammar } from '../shared/ids.ts'
 import { summaryLabel, systemLabel } from '../shared/injected-text.ts'
 import { mapNames } from '../shared/names.ts'
@@ -33,12 +34,12 @@ export function encodeMessageList(original: Context, target: Target, dialect: Di
     isIdless: (callId: string) => idless.has(callId),
     toolKind: (name: string) => kinds.get(name),
   }
-  const { lookups, cached } = encodeCache(context, target, dialect.id, asks, notes)
+  const { lookups, ...caches } = encodeCache(context, target, dialect.id, asks, notes)
   const encoding: Encoding = { dialect, target, notes, names: lookups, flat, ...lookups }
 
   const text = (content: string): Item => ({ part: textPart(content) })
   const turnRules = { text, ...dialect.turnRules(target) }
-  const turns = normaliseTurns(turnsOf(context, encoding, cached), turnRules, notes)
+  const turns = normaliseTurns(turnsOf(context, encoding, caches), turnRules, notes)
   if (dialect.needsUser !== undefined && !turns.some((turn) => turn.role !== 'system')) {
     turns.push(...normaliseTurns<Item>([], { text, join: [], endWithUser: dialect.needsUser }, notes))
   }
@@ -70,54 +71,83 @@ function idlessCalls(messages: readonly Message[], replayed: (reply: Reply) => b
   return idless
 }
 
-function turnsOf(context: Context, encoding: Encoding, cached: Cached): Turn<Item>[] {
-  const turns: Turn<Item>[] = []
-  /** The index of the message of each turn; none for what follows a block of results. */
-  const owners: number[] = []
-  const add = (turn: Turn<Item>, owner: number) => {
-    turns.push(turn)
-    owners.push(owner)
-  }
+function turnsOf(
+  context: Context,
+  encoding: Encoding,
+  { cachedAll, cachedSystem }: Pick<EncodeCache<never>, 'cachedAll' | 'cachedSystem'>,
+): Turn<Item>[] {
   const { noSystem } = encoding.target.quirks
-  const system = (noSystem ? labelledSystem : systemItems)(context.system, 'system', encoding)
-  if (system.length > 0) add(turnOf(noSystem ? 'user' : 'system', system, 'system'), -1)
+  const texts = context.system.map(({ text }) => text)
+  const system = cachedSystem(texts, () =>
+    noSystem
+      ? turnOf('user', labelledSystem(context.system, 'system', encoding), 'system')
+      : turnOf('system', systemItems(context.system, 'system', encoding), 'system'),
+  )
+  const written = cachedAll((message, at) => writeMessage(message, at, encoding))
+  const shown = hasMedia(written) ? withMedia(written, context.messages) : written
+  const turns = system.items.length > 0 ? [system, ...shown] : [...shown]
+  if (encoding.dialect.marks?.takes(encoding.target)) {
+    for (const index of context.cacheAfter) setMark(turns, index < 0 ? system : written[index], encoding)
+  }
+  return turns
+}
 
-  const write = (message: Message, at: string) => writeMessage(message, at, encoding)
+/** The last list without media, by its first turn: the beginning of the next one is not looked at again. */
+const withoutMedia = new WeakMap<Written, readonly Written[]>()
+
+function hasMedia(written: readonly Written[]): boolean {
+  const [first] = written
+  const known = first && withoutMedia.get(first)
+  if (written.slice(known ? sharedLength(known, written) : 0).some(({ media }) => media)) return true
+  if (first) withoutMedia.set(first, written)
+  return false
+}
+
+/** With a turn of the user after each block of results that has media. */
+function withMedia(written: readonly Written[], messages: readonly Message[]): Turn<Item>[] {
+  const turns: Turn<Item>[] = []
   let following: Item[] = []
   let shownFrom: string[] = []
-  for (let index = 0; index < context.messages.length; index++) {
-    const message = context.messages[index] as Message
-    if (message.role !== 'tool') flushMedia()
-    const turn = cached(message, index, write)
+  for (const [index, turn] of written.entries()) {
+    if (messages[index]?.role !== 'tool') showMedia()
     turns.push(turn)
-    owners.push(index)
     if (!turn.media) continue
     following.push(...turn.media)
     shownFrom.push(...turn.from)
   }
-  flushMedia()
-  if (encoding.dialect.marks?.takes(encoding.target)) {
-    for (const index of context.cacheAfter) setMark(turns, owners, index, encoding)
-  }
+  showMedia()
   return turns
 
-  function flushMedia(): void {
+  function showMedia(): void {
     if (following.length === 0) return
-    add(turnOf('user', following, '', shownFrom), Number.NaN)
+    turns.push(turnOf('user', following, '', shownFrom))
     following = []
     shownFrom = []
   }
 }
 
-/** On the last part up to the message with this index that can have one. */
-function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, { dialect, target }: Encoding): void {
-  for (let i = owners.findLastIndex((owner) => owner <= index); i >= 0; i--) {
+/** On the last part up to this turn that can have one. */
+function setMark(turns: Turn<Item>[], last: Turn<Item> | undefined, { dialect, target }: Encoding): void {
+  for (let i = last ? turns.lastIndexOf(last) : -1; i >= 0; i--) {
     const turn = turns[i]
-    const items = turn && !Number.isNaN(owners[i]) ? dialect.marks?.onItems(turn.items, target) : undefined
-    if (!turn || !items) continue
-    turns[i] = turnOf(turn.role, items, turn.at, turn.from)
+    // A turn without a position was added.
+    const marked = turn && turn.at !== '' ? markedTurn(turn, { dialect, target }) : undefined
+    if (!marked) continue
+    turns[i] = marked
     return
   }
+}
+
+function markedTurn(
+  turn: Turn<Item>,
+  { dialect, target }: Pick<Encoding, 'dialect' | 'target'>,
+): Turn<Item> | undefined {
+  const { cacheTtl = '5m' } = target.options
+  if (turn.marked?.ttl !== cacheTtl) {
+    const items = dialect.marks?.onItems(turn.items, target)
+    turn.marked = { ttl: cacheTtl, turn: items && turnOf(turn.role, items, turn.at, turn.from) }
+  }
+  return turn.marked.turn
 }
 
 interface Written extends Turn<Item> {

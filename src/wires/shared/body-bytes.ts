@@ -7,6 +7,7 @@
 // work: they are copied from the last body too.
 
 import type { Json, JsonObject } from '../../core/json.ts'
+import { beginsWith } from '../../core/lists.ts'
 import type { Origins } from '../wire.ts'
 
 /** One element of the main list of a body: a message, an item, a content. Never mutated once it is here. */
@@ -50,18 +51,47 @@ export function fromPlace(at: string): readonly string[] {
 
 const nowhere: readonly string[] = []
 
-const lists = new WeakMap<readonly Json[], readonly CachedElement[]>()
+/** Elements, and lists of what they contain: a longer list continues from these without visiting each element. */
+export interface Elements {
+  pieces: CachedElement[]
+  values: JsonObject[]
+  from: (readonly string[])[]
+}
+
+export function noElements(): Elements {
+  return { pieces: [], values: [], from: [] }
+}
+
+/** A copy of the first elements, which may be added to. */
+export function firstElements({ pieces, values, from }: Elements, length: number): Elements {
+  return { pieces: pieces.slice(0, length), values: values.slice(0, length), from: from.slice(0, length) }
+}
+
+export function addElement({ pieces, values, from }: Elements, piece: CachedElement): void {
+  pieces.push(piece)
+  values.push(piece.value)
+  from.push(piece.from)
+}
+
+const lists = new WeakMap<readonly Json[], Elements>()
 
 /** The elements as a list for a body. */
 export function cachedList(pieces: readonly CachedElement[]): JsonObject[] {
-  const list = pieces.map((piece) => piece.value)
-  lists.set(list, pieces)
+  const elements = noElements()
+  for (const piece of pieces) addElement(elements, piece)
+  return listOf(elements)
+}
+
+/** The same for elements that do not change any more. */
+export function listOf(elements: Elements): JsonObject[] {
+  const list = [...elements.values]
+  lists.set(list, elements)
   return list
 }
 
-/** Where the elements of a list from `cachedList` came from. */
+/** Where the elements of such a list came from. */
 export function originsIn(field: string, list: readonly Json[]): Origins {
-  return { field, from: (lists.get(list) ?? []).map((piece) => piece.from) }
+  return { field, from: lists.get(list)?.from ?? [] }
 }
 
 /**
@@ -254,17 +284,14 @@ function textsOf(written: readonly Written[]): EarlierTexts {
 
 /** Undefined if the list was changed since it was made. */
 function elementsOf(list: readonly Json[]): readonly CachedElement[] | undefined {
-  const pieces = lists.get(list)
-  if (pieces?.length !== list.length) return undefined
-  for (let i = 0; i < list.length; i++) if (list[i] !== pieces[i]?.value) return undefined
-  return pieces
+  const elements = lists.get(list)
+  if (elements?.values.length !== list.length) return undefined
+  return beginsWith(list, elements.values) ? elements.pieces : undefined
 }
 
 function spanAt(pieces: readonly CachedElement[], at: number): Span | undefined {
   const stretch = pieces[at]?.stretch
-  if (!stretch || at + stretch.pieces.length > pieces.length) return undefined
-  for (let i = 0; i < stretch.pieces.length; i++) if (stretch.pieces[i] !== pieces[at + i]) return undefined
-  return stretch
+  return stretch && beginsWith(pieces, stretch.pieces, at) ? stretch : undefined
 }
 
 /** A long span is cheap, but a single changed element makes all of it be written again: new elements are separate. */

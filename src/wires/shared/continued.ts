@@ -1,6 +1,7 @@
 // What an encoder derives from all messages of a request, continued for the next request of the conversation: nearly
 // all of its messages are the same. Only for lists from a log, which never change.
 
+import { sharedLength } from '../../core/lists.ts'
 import type { Message } from '../../core/message.ts'
 
 /** Forgets everything that was derived from the message at an index and later ones. */
@@ -26,20 +27,13 @@ export function continuedState<S extends Undoable>(
     const [first] = messages
     let cached = first && lists.get(first)
     if (cached?.key !== key) cached = { key, messages: [], state: begin() }
-    const shared = sharedBy(cached.messages, messages)
+    const shared = sharedLength(cached.messages, messages)
     cached.state.backTo(shared)
     for (let index = shared; index < messages.length; index++) add(cached.state, messages[index] as Message, index)
     cached.messages = messages
     if (first) lists.set(first, cached)
     return cached.state
   }
-}
-
-function sharedBy(a: readonly Message[], b: readonly Message[]): number {
-  const end = Math.min(a.length, b.length)
-  let shared = 0
-  while (shared < end && a[shared] === b[shared]) shared++
-  return shared
 }
 
 /** Something about each call of the messages; the first call of an id counts. */
