@@ -1,5 +1,6 @@
 // The body of a request, counted as it arrives: Content-Length is only a claim, and a chunked body has none.
 
+import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
@@ -66,13 +67,22 @@ function isDeeper(value: unknown, maxDepth: number): boolean {
     : Object.values(value).some((child) => isDeeper(child, maxDepth - 1))
 }
 
+/** What requests on a connection are made from. */
+const received = new WeakMap<Request, IncomingMessage>()
+
+/** The body of the request is read from the connection itself: the request would copy it twice. */
+export function readFrom(incoming: IncomingMessage, request: Request): void {
+  received.set(request, incoming)
+}
+
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
   try {
-    // Node reads no more than the announced length, and arrayBuffer() avoids a web stream.
+    // Node reads no more than the announced length, and without a web stream.
     if (request.headers.has('content-length')) {
-      const bytes = new Uint8Array(await request.arrayBuffer())
+      const incoming = received.get(request)
+      const bytes = incoming ? await allOf(incoming) : new Uint8Array(await request.arrayBuffer())
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return bytes
     }
@@ -86,6 +96,17 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     throw error instanceof SynapseError ? error : badInput('The body was cut off.')
   }
   return Buffer.concat(pieces)
+}
+
+function allOf(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (incoming.destroyed) reject(new Error('The connection is closed.'))
+    const pieces: Buffer[] = []
+    incoming.on('data', (piece: Buffer) => pieces.push(piece))
+    incoming.on('end', () => resolve(Buffer.concat(pieces)))
+    incoming.on('error', reject)
+    incoming.on('close', () => reject(new Error('The connection is closed.')))
+  })
 }
 
 function tooLarge(limit: number): SynapseError {

@@ -17,6 +17,7 @@ import type { Runtime } from '../run/conversation.ts'
 import type { Store } from '../store/store.ts'
 import { openToolbox, type Toolbox } from '../agents/toolbox.ts'
 import { createApp, type App } from './app.ts'
+import { readFrom } from './body.ts'
 import { changes } from './changes.ts'
 import { defaultLimits, type Limits, type LocalSessions, type ServerContext } from './context.ts'
 import type { Keyring } from './keyring.ts'
@@ -142,6 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
   const listener = getRequestListener(async (request, env) => {
     const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+    readFrom(incoming, request)
     const response = await app.fetch(request, incoming.socket.remoteAddress ?? '')
     return writeStreamed(response, outgoing) ? RESPONSE_ALREADY_SENT : response
   })
