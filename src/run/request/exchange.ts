@@ -25,7 +25,7 @@ import { outcomeOf } from '../log/close-interrupted.ts'
 import { rememberField } from './field-memory.ts'
 import { addOverlay } from '../log/known-overlays.ts'
 import { journaling, type Journal } from './journal.ts'
-import { planFrom, readForPlan, type PlannedRequest, type PlanOptions } from './plan-request.ts'
+import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { PendingWrites } from '../log/pending-writes.ts'
 import type { RunContext, Verbatim } from '../run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
@@ -35,10 +35,9 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
   for (let planOptions: PlanOptions = {}; ;) {
     // A client's request cannot be corrected: after a refusal it is written from the log.
     const verbatim = applied.size === 0 ? verbatimFor(run) : undefined
-    const sources = await readForPlan(run, history)
-    let planning: Promise<PlannedRequest> | undefined
     const isVerbatim = verbatim !== undefined
-    const plan = () => (planning ??= planFrom(run, history, sources, { ...planOptions, isVerbatim }))
+    let planning: Promise<PlannedRequest> | undefined
+    const plan = () => (planning ??= planRequest(run, history, { ...planOptions, isVerbatim }))
     const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, plan, step)
     const planned = await plan()
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0

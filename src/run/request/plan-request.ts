@@ -72,30 +72,7 @@ export async function planRequest(
   given: readonly Entry[],
   planOptions: PlanOptions = {},
 ): Promise<PlannedRequest> {
-  return planFrom(run, given, await readForPlan(run, given), planOptions)
-}
-
-/** What earlier requests have left in the log. It is read before the new one is there. */
-export interface PlanSources {
-  overlays: readonly Overlay[]
-  exchanges: readonly Exchange[]
-}
-
-export async function readForPlan(run: RunContext, history: readonly Entry[]): Promise<PlanSources> {
-  const reading = overlaysOf(run)
-  const [overlays, exchanges] = await Promise.all([
-    reading,
-    planAhead(run, history, reading).then(() => recentExchanges(run, history)),
-  ])
-  return { overlays, exchanges }
-}
-
-export async function planFrom(
-  run: RunContext,
-  given: readonly Entry[],
-  { overlays, exchanges }: PlanSources,
-  planOptions: PlanOptions,
-): Promise<PlannedRequest> {
+  const { overlays, exchanges } = await readSources(run, given, planOptions)
   const settings = settingsOf(run.policy)
   const recorded = readDecisions(given, overlays)
   // Its summary may have been undone since it was read.
@@ -151,10 +128,28 @@ export async function planFrom(
   }
 }
 
+/** What earlier requests have left in the log. */
+async function readSources(
+  run: RunContext,
+  history: readonly Entry[],
+  planOptions: PlanOptions,
+): Promise<{ overlays: readonly Overlay[]; exchanges: readonly Exchange[] }> {
+  const reading = overlaysOf(run)
+  const [overlays, exchanges] = await Promise.all([
+    reading,
+    planAhead(run, history, reading).then(() => recentExchanges(run, history, planOptions)),
+  ])
+  return { overlays, exchanges }
+}
+
 /** How many exchanges are searched, at first and at most: the last one is nearly always of the same model. */
 const searched = [1, 5, 50]
 
-async function recentExchanges(run: RunContext, history: readonly Entry[]): Promise<Exchange[]> {
+async function recentExchanges(
+  run: RunContext,
+  history: readonly Entry[],
+  { isVerbatim = false }: PlanOptions,
+): Promise<Exchange[]> {
   const { store, owner, conversationId, endpoint, learned } = run
   const isOfModel = ({ provider, model, usage, replyEntryId, basedOn }: Exchange): boolean =>
     provider === endpoint.provider.id &&
@@ -165,8 +160,10 @@ async function recentExchanges(run: RunContext, history: readonly Entry[]): Prom
   if (learned?.exchange && isOfModel(learned.exchange) && !endpoint.state) return [learned.exchange]
   // A provider's state may belong to an earlier one.
   for (const limit of endpoint.state ? searched.slice(1) : searched) {
-    const { items, next } = await store.exchanges(owner, conversationId, { limit })
-    if (next === undefined || limit === searched.at(-1) || items.some(isOfModel)) return items
+    // A request that is sent as it is may be in the log already.
+    const page = await store.exchanges(owner, conversationId, { limit: isVerbatim ? limit + 1 : limit })
+    const items = isVerbatim ? page.items.filter(({ outcome }) => outcome !== 'open') : page.items
+    if (page.next === undefined || limit === searched.at(-1) || items.some(isOfModel)) return items
   }
   return []
 }
