@@ -164,6 +164,29 @@ test('what a lease leads to in the same turn is in its commit', async (t) => {
   await fails(store.takeLease(owner, id, held), 'conflict', 'lease-held')
 })
 
+test('of several writes that a lease leads to, one that is refused leaves the lease and the others alone', async (t) => {
+  const { store, path, ids } = await given(t, 3)
+  const [id = '', b = '', c = ''] = ids
+  const before = commits(path)
+  const taken = Promise.withResolvers<Lease>()
+  const lease = store.takeLease(owner, id, { holder: 'this', ttlMs: 1000, onTaken: taken.resolve })
+  const { epoch } = await taken.promise
+  const outcomes = await Promise.allSettled([
+    store.append(owner, id, { message: user('one') }, { epoch }),
+    store.append(owner, b, { message: user('two'), parentId: 'not-there' }),
+    store.append(owner, c, { message: user('three') }),
+    lease,
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  assert.equal(commits(path) - before, 1)
+  const entries = await Promise.all(ids.map(async (one) => (await store.conversation(owner, one))?.entries))
+  assert.deepEqual(entries, [1, 0, 1])
+  assert.equal((await store.lease(owner, id))?.epoch, epoch)
+})
+
 test('a lease whose commit fails was not taken, and nothing that it led to was written', async (t) => {
   const { store, path, ids } = await given(t, 1)
   const [id = ''] = ids

@@ -258,7 +258,7 @@ export class Connection {
         const added = this.#waiting
         this.#waiting = []
         group.push(...added)
-        answers.push(...added.map((write) => this.#apart(write)))
+        answers.push(...this.#together(added))
       }
       this.#commit()
       if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
@@ -328,6 +328,16 @@ export class Connection {
     } finally {
       this.run('ROLLBACK')
     }
+  }
+
+  /** Writes that were added to a transaction: if one fails, what was done before is not affected. */
+  #together(writes: readonly WaitingWrite[]): (() => void)[] {
+    if (writes.length < 2) return writes.map((write) => this.#apart(write))
+    this.run('SAVEPOINT added')
+    const answers = this.#allOf(writes)
+    if (!answers) this.run('ROLLBACK TO added')
+    this.run('RELEASE added')
+    return answers ?? writes.map((write) => this.#apart(write))
   }
 
   /** One of several writes of a transaction: if it fails, the others are not affected. */
