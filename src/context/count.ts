@@ -212,6 +212,17 @@ export function sizesOf(messages: readonly Message[]): readonly number[] {
   return known
 }
 
+const totals = prefixes<{ count: number; tokens: number }>()
+
+/** The tokens of all of them; of a list that continues an earlier one, only the rest is added. */
+export function totalOf(messages: readonly Message[]): number {
+  const before = totals.longest(messages)
+  let { count, tokens } = before && before.shared === before.value.count ? before.value : { count: 0, tokens: 0 }
+  for (; count < messages.length; count++) tokens += estimateMessage(messages[count] as Message)
+  totals.keep(messages, { count, tokens })
+  return tokens
+}
+
 /** How many of them, from the first one on, were counted with an earlier list. */
 export function countedBefore(messages: readonly Message[]): number {
   return sizes.has(messages) ? messages.length : (counts.longest(messages)?.shared ?? 0)

@@ -18,11 +18,11 @@ export function uuidv7(now: number = Date.now()): string {
 let last = 0
 let count = 0
 
-/** Many digits at once: one call per id would take longer than everything else. */
+/** Many digits at once: a call of the system for each id would take longer than everything else. */
 let pool = ''
 let used = 0
 
-function randomHex(digits: number): string {
+export function randomHex(digits: number): string {
   if (used + digits > pool.length) {
     pool = randomBytes(2048).toString('hex')
     used = 0

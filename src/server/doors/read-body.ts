@@ -3,7 +3,7 @@
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { estimateHead } from '../../context/assemble.ts'
-import { sizesOf } from '../../context/count.ts'
+import { totalOf } from '../../context/count.ts'
 import type { Policy } from '../../settings/policy.ts'
 import { loadService, loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
@@ -84,7 +84,7 @@ function noKey(error: unknown): never {
 
 function promptTokens({ system, tools, messages }: DoorRequest): number {
   const head = estimateHead([{ type: 'text', text: system }], tools)
-  return Math.max(1, Math.round(sizesOf(messages).reduce((sum, size) => sum + size, head)))
+  return Math.max(1, Math.round(head + totalOf(messages)))
 }
 
 /** A general policy does not apply to a client that shortens its history itself. */

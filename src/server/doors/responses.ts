@@ -1,11 +1,11 @@
 // Replies that clients retrieve later by their ids. Only what cannot be derived from the conversation is stored
 // separately.
 
-import { randomBytes } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, Stop } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
+import { randomHex } from '../../store/ids.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
@@ -28,7 +28,7 @@ export interface Replies {
 
 /** An id for a reply, in the form of its wire. */
 export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): string {
-  return replyPrefix + randomBytes(24).toString('hex')
+  return replyPrefix + randomHex(48)
 }
 
 export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<Response> {
