@@ -23,6 +23,25 @@ test('an answer is found again once its client is gone, once, by its owner', asy
   assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it was given')
 })
 
+test('of two answers to the same request, one that was delivered is not returned, and the other one is', async () => {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation('a')
+  const about = (exchangeId: string) => ({ conversationId, entryId: 'e', exchangeId, replyId: 'r' })
+  const [one, two] = [delivery(store, 'a', 'key'), delivery(store, 'a', 'key')]
+  await store.putRecords([one.record(about('first'))])
+  one.done()
+  one.lost()
+  await setImmediate()
+  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'the other one is still on its way')
+  await store.putRecords([two.record(about('second'))])
+  const three = delivery(store, 'a', 'key')
+  three.done()
+  await setImmediate()
+  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')
+  two.lost()
+  assert.deepEqual(await undelivered(store, 'a', 'key'), about('second'))
+})
+
 test('a delivered answer is not returned again', async (t) => {
   const { url, emulator } = await serving(t)
   const asked = JSON.stringify({ model: 'mistral/mistral-large-latest', input: 'Hi' })

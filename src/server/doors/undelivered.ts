@@ -10,8 +10,8 @@ import type { ParsedBody } from './known-bodies.ts'
 const kind = 'door-answer'
 const lifetimeMs = 10 * 60_000
 
-/** Answers of this process that are being delivered: an identical request meanwhile is a new one. */
-const underWay = new Set<string>()
+/** How many answers of this process to the same request are being delivered: an identical one meanwhile is a new one. */
+const underWay = new Map<string, number>()
 
 export interface Delivery {
   record(about: { conversationId: string; entryId: string; exchangeId: string; replyId: string }): NewRecord
@@ -52,21 +52,37 @@ function answerIn({ data }: StoredRecord): UndeliveredAnswer {
 
 export function delivery(store: Store, owner: string, key: string): Delivery {
   const place = `${owner} ${key}`
-  underWay.add(place)
+  let isOver = false
+  let exchangeId: string | undefined
+  underWay.set(place, (underWay.get(place) ?? 0) + 1)
   return {
-    record: (about) => ({
-      owner,
-      kind,
-      id: key,
-      conversationId: about.conversationId,
-      data: { ...about },
-      expiresAt: new Date(Date.now() + lifetimeMs).toISOString(),
-    }),
-    done() {
-      underWay.delete(place)
-      // At worst the answer is returned once more.
-      store.deleteRecord(owner, kind, key).catch(() => {})
+    record(about) {
+      ;({ exchangeId } = about)
+      const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
+      return { owner, kind, id: key, conversationId: about.conversationId, data: { ...about }, expiresAt }
     },
-    lost: () => void underWay.delete(place),
+    done() {
+      if (isOver) return
+      end()
+      // At worst the answer is returned once more.
+      forget().catch(() => {})
+    },
+    lost() {
+      if (!isOver) end()
+    },
+  }
+
+  function end(): void {
+    isOver = true
+    const others = (underWay.get(place) ?? 1) - 1
+    if (others > 0) underWay.set(place, others)
+    else underWay.delete(place)
+  }
+
+  /** The record may be that of another answer to the same request, which its client does not have yet. */
+  async function forget(): Promise<void> {
+    const isAlone = !underWay.has(place)
+    if (!isAlone && (await store.record(owner, kind, key))?.data.exchangeId !== exchangeId) return
+    await store.deleteRecord(owner, kind, key)
   }
 }
