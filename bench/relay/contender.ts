@@ -24,6 +24,12 @@ export interface Contender {
   stop(): void
 }
 
+/** One that is asked as clients of OpenAI's API ask. */
+export interface ChatServer extends Contender {
+  /** A request with these messages, which is answered with a stream of one event. */
+  chat(messages: readonly object[]): Asked
+}
+
 const folder = join(import.meta.dirname, '..')
 
 export async function startUpstream(): Promise<{ origin: string; stop(): void }> {
@@ -31,26 +37,34 @@ export async function startUpstream(): Promise<{ origin: string; stop(): void }>
   return { origin: `http://127.0.0.1:${await firstLine(child)}`, stop: () => child.kill('SIGKILL') }
 }
 
-export async function bareRelay(upstream: string): Promise<Contender> {
+export async function bareRelay(upstream: string): Promise<ChatServer> {
   const child = started([join(folder, 'relay', 'bare.ts'), upstream])
   const origin = `http://127.0.0.1:${await firstLine(child)}`
-  return { name: 'bare `node:http`', ...measures(child), asks: chatAsks((path) => origin + path, {}) }
+  return {
+    name: 'bare `node:http`',
+    ...measures(child),
+    asks: chatAsks((path) => origin + path, {}),
+    chat: (messages) => ({ url: `${origin}/1/0/chat/completions`, headers: {}, body: chatBody('m', messages) }),
+  }
 }
 
-export async function portkey(upstream: string): Promise<Contender> {
+export async function portkey(upstream: string): Promise<ChatServer> {
   const port = await freePort()
   const script = join(folder, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js')
   const child = started([script, `--port=${port}`, '--headless'], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' })
   await firstLine(child)
   const { version } = JSON.parse(readFileSync(join(script, '..', '..', 'package.json'), 'utf8')) as { version: string }
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`
+  const headersFor = (events: number, pauseMs: number) => ({
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${upstream}/${events}/${pauseMs}`,
+    authorization: 'Bearer none',
+  })
   return {
     name: `@portkey-ai/gateway ${version}`,
     ...measures(child),
-    asks(streams, events, pauseMs) {
-      const host = `${upstream}/${events}/${pauseMs}`
-      const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': host, authorization: 'Bearer none' }
-      return chatAsks(() => `http://127.0.0.1:${port}/v1/chat/completions`, headers)(streams, events, pauseMs)
-    },
+    asks: (streams, events, pauseMs) => chatAsks(() => url, headersFor(events, pauseMs))(streams, events, pauseMs),
+    chat: (messages) => ({ url, headers: headersFor(1, 0), body: chatBody('m', messages) }),
   }
 }
 
@@ -74,24 +88,18 @@ export async function synapse(upstream: string, home: string): Promise<Contender
   }
 }
 
-export interface Door extends Contender {
-  url: string
-  body(model: string, messages: readonly object[]): string
-}
-
 /**
  * Clients of OpenAI's API. `unchanged`: the stream asks for its usage, so that its bytes pass through; without that each
  * event is read, and written again.
  */
-export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<Door> {
+export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<ChatServer> {
   const { child, origin } = await serving(upstream, home)
   const url = `${origin}/v1/chat/completions`
   const about = unchanged ? { stream_options: { include_usage: true } } : {}
   return {
     name: `synapse serve, ${unchanged ? 'passed through' : 'translated'}`,
     ...measures(child),
-    url,
-    body: (model, messages) => chatBody(model, messages, about),
+    chat: (messages) => ({ url, headers: {}, body: chatBody('up-1-0/m', messages, about) }),
     async asks(streams, events, pauseMs) {
       const body = chatBody(`up-${events}-${pauseMs}/m`, question, about)
       return Array.from({ length: streams }, () => ({ url, headers: {}, body }))

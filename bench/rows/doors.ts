@@ -4,17 +4,21 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { firstByte } from '../relay/ask.ts'
-import { bareRelay, chatBody, portkey, startUpstream, synapseDoor, type Door } from '../relay/contender.ts'
+import { bareRelay, chatBody, portkey, startUpstream, synapseDoor, type ChatServer } from '../relay/contender.ts'
 import { longStream, processorOf } from '../relay/processor.ts'
 import { paceMs, streamsAtOnce } from '../relay/streams.ts'
 import { median } from '../measure.ts'
 import type { Row } from '../row.ts'
 
-const history = 2000
+/** Messages of the conversations in which the first byte is awaited. */
+const [short, long] = [20, 2000]
+
+const firstByteExcuse =
+  'on this machine; most of it is there in a short conversation too (see the table). Of the time from the headers of a request to the first byte, by marks in the code: reading its body 8 %, parsing, checking and matching it 19 %, the statements and the commit 23 %, waiting for the disk 29 %, during which it is planned and most of its body is sent, the provider 10 %, decoding the first event and writing it 9 %; a request that is translated takes 13 % for its plan and encoding. No single step that is not a wait takes a tenth. The same steps take a third of the time under load: a process that was idle finds nothing in the caches of the processor. What helped: only new bytes of a body are parsed, hashed, searched and checked; the body is read from the connection without a second copy; the passes of the plan and the encoder continue from the request before, and compare lists without reading their objects; the beginning of a body is stored in large pieces; what passes through is planned while the disk is awaited, and encoded after it was sent; all but the last byte of a body is sent while the disk is awaited; the endpoint of a model is looked up once a second; requests that were interrupted are found by their index. Tried without a gain: flags of V8 that compile earlier, or collect garbage less often or in one thread, one statement for all pieces of a body, other settings of its compression, and sending the body before the commit or before the plan'
 
 export const doors: Row = {
   name: 'doors',
-  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway stores nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
+  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway stores nothing. First byte: in a conversation of ${short} or ${long} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
@@ -27,19 +31,33 @@ export const doors: Row = {
     const bare = await bareRelay(upstream.origin)
     const contenders = [await portkey(upstream.origin), ...ours]
     try {
-      const [gateway, ...measured] = await processorOf(contenders, quick ? 10 : 40)
-      const added: number[] = []
-      for (const door of ours) added.push(await addedBy(door, `${upstream.origin}/1/0`, quick ? 30 : 100))
+      const processor = await processorOf(contenders, quick ? 10 : 40)
+      const [gateway, ...measured] = processor
+      const firstBytes: { short: number; long: number }[] = []
+      for (const server of [bare, ...contenders]) {
+        const turns = quick ? 30 : 200
+        firstBytes.push({
+          short: await addedBy(server, upstream.origin, { messages: short, turns }),
+          long: await addedBy(server, upstream.origin, { messages: long, turns }),
+        })
+      }
       const streams = await streamsAtOnce([bare, ...contenders], quick ? 50 : 1000, quick ? 1 : 3)
       return {
         tables: [
           {
-            head: ['server', 'per request, ms', 'per event, µs', 'first byte, ms more'],
-            lines: [gateway, ...measured].map((each, i) => [
-              contenders[i]?.name ?? '',
-              (each?.request ?? 0).toFixed(2),
-              ((each?.event ?? 0) * 1000).toFixed(1),
-              added[i - 1]?.toFixed(1) ?? '–',
+            head: [
+              'server',
+              'per request, ms',
+              'per event, µs',
+              `first byte, ${short} messages, ms more`,
+              `${long} messages`,
+            ],
+            lines: [bare, ...contenders].map(({ name }, i) => [
+              name,
+              processor[i - 1]?.request.toFixed(2) ?? '–',
+              processor[i - 1] ? ((processor[i - 1]?.event ?? 0) * 1000).toFixed(1) : '–',
+              firstBytes[i]?.short.toFixed(1) ?? '–',
+              firstBytes[i]?.long.toFixed(1) ?? '–',
             ]),
           },
           streams,
@@ -60,11 +78,10 @@ export const doors: Row = {
               'a request is a turn of a conversation that is stored durably and can be found again: five commits, of which two or three wait for the disk. SQLite is a fifth of a profile, the rest is spread over a hundred steps of less than a twentieth each; the gateway stores nothing',
           },
           {
-            what: `ms to the first byte, ${history} messages, ${name}`,
-            value: added[i] ?? Number.NaN,
+            what: `ms to the first byte, ${long} messages, ${name}`,
+            value: firstBytes[i + 2]?.long ?? Number.NaN,
             bound: 5,
-            excuse:
-              'of the time from the headers of a request to the first byte, by marks in the code: reading its body 8 %, parsing, checking and matching it 25 %, the statements and the commit 15 %, waiting for the disk 12 %, during which it is planned and most of its body is sent, the provider 12 %, decoding the first event and writing it 5 %; a request that is translated takes 12 % for its plan and encoding. Apart from the disk and the provider no single step takes a tenth. Sending the body a second time adds 1 ms to a relay that does nothing else. What helped: only new bytes of a body are parsed, hashed, searched and checked; the beginning of a body is stored in large pieces; what passes through is planned while the disk is awaited, and encoded after it was sent; all but the last byte of a body is sent while the disk is awaited; the endpoint of a model is looked up once a second; requests that were interrupted are found by their index. Tried without a gain: flags of V8 that compile earlier or collect garbage less often, and one statement for all pieces of a body. Left out: planning what passes through after it was sent, because a request that cannot be planned is not sent; and continuing the passes of the encoder over all messages from the request before, which are a twentieth',
+            excuse: firstByteExcuse,
           },
         ]),
       }
@@ -75,18 +92,19 @@ export const doors: Row = {
   },
 }
 
-/** Milliseconds that a door adds before the first byte, in a conversation that continues. */
-async function addedBy(door: Door, upstream: string, turns: number): Promise<number> {
-  const messages = Array.from({ length: history }, (_, i) => ({
-    role: i % 2 === 0 ? 'user' : 'assistant',
-    content: `Message ${i} of a conversation, with about as many words as a short message of a chat has.`,
-  }))
+/** Milliseconds that a server adds before the first byte, in a conversation that continues. */
+async function addedBy(
+  server: ChatServer,
+  upstream: string,
+  { messages: count, turns }: { messages: number; turns: number },
+): Promise<number> {
+  const messages = someMessages(count)
   const [direct, through]: [number[], number[]] = [[], []]
   for (let turn = 0; turn < turns; turn++) {
     messages.push({ role: 'user', content: 'Tell me much.' })
-    const headers = {}
-    const alone = await firstByte({ url: `${upstream}/chat/completions`, headers, body: chatBody('m', messages) })
-    const answer = await firstByte({ url: door.url, headers, body: door.body('up-1-0/m', messages) })
+    const url = `${upstream}/1/0/chat/completions`
+    const alone = await firstByte({ url, headers: {}, body: chatBody('m', messages) })
+    const answer = await firstByte(server.chat(messages))
     messages.push({ role: 'assistant', content: answer.text })
     // Until then some code is not compiled.
     if (turn < turns / 3) continue
@@ -94,4 +112,11 @@ async function addedBy(door: Door, upstream: string, turns: number): Promise<num
     through.push(answer.ms)
   }
   return median(through) - median(direct)
+}
+
+function someMessages(count: number): { role: string; content: string }[] {
+  return Array.from({ length: count }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `Message ${i} of a conversation, with about as many words as a short message of a chat has.`,
+  }))
 }
