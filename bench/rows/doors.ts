@@ -18,7 +18,7 @@ const firstByteExcuse =
 
 export const doors: Row = {
   name: 'doors',
-  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway stores nothing. First byte: in a conversation of ${short} or ${long} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
+  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway stores nothing. First byte: in a conversation of ${short} or ${long} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway; that of the other gateway hardly depends on the conversation, and its reason was not looked into. Many streams: all at once, as fast as they go; the delay with an event every ${paceMs} ms in each, beyond what the bare relay takes; no event may be missing or out of order.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
