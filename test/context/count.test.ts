@@ -11,6 +11,7 @@ import {
   estimateTokens,
   rememberSizes,
   sizesOf,
+  totalOf,
 } from '../../src/context/count.ts'
 import { call, onePixel, reply as replyOf, result, user } from '../histories.ts'
 
@@ -163,4 +164,16 @@ test('results are counted as far as needed, and the whole count is the same befo
   const inPart = result('a', text)
   assert.ok(estimateResults(inPart, 200) < whole / 2, 'no more than needed')
   assert.equal(estimateMessage(inPart), whole)
+})
+
+test('the total of a list is that of its messages, whatever list was counted before', () => {
+  const all = Array.from({ length: 12 }, (_, i) => user(`message ${i} ${'word '.repeat(i)}`))
+  const edited = [...all.slice(0, 4), user('another one'), ...all.slice(5)]
+  const lists = [all.slice(0, 6), all, all.slice(0, 3), edited, all, []]
+  for (const list of lists) {
+    assert.equal(
+      totalOf(list),
+      sizesOf(list).reduce((sum, size) => sum + size, 0),
+    )
+  }
 })
