@@ -52,13 +52,16 @@ export const doors: Row = {
               `first byte, ${short} messages, ms more`,
               `${long} messages`,
             ],
-            lines: [bare, ...contenders].map(({ name }, i) => [
-              name,
-              processor[i - 1]?.request.toFixed(2) ?? '–',
-              processor[i - 1] ? ((processor[i - 1]?.event ?? 0) * 1000).toFixed(1) : '–',
-              firstBytes[i]?.short.toFixed(1) ?? '–',
-              firstBytes[i]?.long.toFixed(1) ?? '–',
-            ]),
+            lines: [bare, ...contenders].map(({ name }, i) => {
+              const used = processor[i - 1]
+              return [
+                name,
+                used ? used.request.toFixed(2) : '–',
+                used ? (used.event * 1000).toFixed(1) : '–',
+                firstBytes[i]?.short.toFixed(1) ?? '–',
+                firstBytes[i]?.long.toFixed(1) ?? '–',
+              ]
+            }),
           },
           streams,
         ],

@@ -57,7 +57,7 @@ export function delivery(store: Store, owner: string, key: string): Delivery {
   underWay.set(place, (underWay.get(place) ?? 0) + 1)
   return {
     record(about) {
-      ;({ exchangeId } = about)
+      exchangeId = about.exchangeId
       const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
       return { owner, kind, id: key, conversationId: about.conversationId, data: { ...about }, expiresAt }
     },
@@ -81,8 +81,8 @@ export function delivery(store: Store, owner: string, key: string): Delivery {
 
   /** The record may be that of another answer to the same request, which its client does not have yet. */
   async function forget(): Promise<void> {
-    const isAlone = !underWay.has(place)
-    if (!isAlone && (await store.record(owner, kind, key))?.data.exchangeId !== exchangeId) return
+    const hasOthers = underWay.has(place)
+    if (hasOthers && (await store.record(owner, kind, key))?.data.exchangeId !== exchangeId) return
     await store.deleteRecord(owner, kind, key)
   }
 }
