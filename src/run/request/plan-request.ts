@@ -160,10 +160,9 @@ async function recentExchanges(
   if (learned?.exchange && isOfModel(learned.exchange) && !endpoint.state) return [learned.exchange]
   // A provider's state may belong to an earlier one.
   for (const limit of endpoint.state ? searched.slice(1) : searched) {
-    // A request that is sent as it is may be in the log already.
-    const page = await store.exchanges(owner, conversationId, { limit: isVerbatim ? limit + 1 : limit })
-    const items = isVerbatim ? page.items.filter(({ outcome }) => outcome !== 'open') : page.items
-    if (page.next === undefined || limit === searched.at(-1) || items.some(isOfModel)) return items
+    // A request that is sent as it is may be in the log already. Nothing is read from one without usage or a reply.
+    const { items, next } = await store.exchanges(owner, conversationId, { limit: isVerbatim ? limit + 1 : limit })
+    if (next === undefined || limit === searched.at(-1) || items.some(isOfModel)) return items
   }
   return []
 }
