@@ -33,7 +33,7 @@ export async function firstByte(asked: Asked): Promise<{ ms: number; text: strin
   const { at, chunks } = await open(asked, globalAgent)
   const deltas = Buffer.concat(chunks)
     .toString()
-    .matchAll(/"content":("[^"]*")/g)
+    .matchAll(/"(?:content|delta)":("[^"]*")/g)
   const text = [...deltas].map(([, content = '""']) => JSON.parse(content) as string).join('')
   return { ms: Number((at[0] ?? 0n) - began) / 1000, text }
 }

@@ -89,19 +89,21 @@ export async function synapse(upstream: string, home: string): Promise<Contender
 }
 
 /**
- * Clients of OpenAI's API. `unchanged`: the stream asks for its usage, so that its bytes pass through; without that each
- * event is read, and written again.
+ * Clients of OpenAI's APIs in front of a provider of chat completions: those of the same API, whose bytes pass through,
+ * or of the Responses API, for whom each event is read, and written in that form.
  */
-export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<ChatServer> {
+export async function synapseDoor(upstream: string, home: string, isSame: boolean): Promise<ChatServer> {
   const { child, origin } = await serving(upstream, home)
-  const url = `${origin}/v1/chat/completions`
-  const about = unchanged ? { stream_options: { include_usage: true } } : {}
+  const url = `${origin}/v1/${isSame ? 'chat/completions' : 'responses'}`
+  const bodyOf = isSame
+    ? chatBody
+    : (model: string, input: readonly object[]) => JSON.stringify({ model, stream: true, input })
   return {
-    name: `synapse serve, ${unchanged ? 'passed through' : 'translated'}`,
+    name: `synapse serve, ${isSame ? 'passed through' : 'translated'}`,
     ...measures(child),
-    chat: (messages) => ({ url, headers: {}, body: chatBody('up-1-0/m', messages, about) }),
+    chat: (messages) => ({ url, headers: {}, body: bodyOf('up-1-0/m', messages) }),
     async asks(streams, events, pauseMs) {
-      const body = chatBody(`up-${events}-${pauseMs}/m`, question, about)
+      const body = bodyOf(`up-${events}-${pauseMs}/m`, question)
       return Array.from({ length: streams }, () => ({ url, headers: {}, body }))
     },
   }
@@ -133,8 +135,8 @@ function chatAsks(urlOf: (path: string) => string, headers: Record<string, strin
 
 const question = [{ role: 'user', content: 'Tell me much.' }]
 
-export function chatBody(model: string, messages: readonly object[], about: object = {}): string {
-  return JSON.stringify({ model, stream: true, ...about, messages })
+export function chatBody(model: string, messages: readonly object[]): string {
+  return JSON.stringify({ model, stream: true, messages })
 }
 
 /** Ticks of the kernel's clock in a second. */

@@ -79,7 +79,7 @@ export type RecordsOf = (end: {
   entryId?: string
 }) => Promise<readonly NewRecord[]>
 
-/** A request written by a client, sent unchanged to this provider on this wire. */
+/** A request written by a client, sent as it is to this provider on this wire. */
 export interface Verbatim {
   provider: string
   protocol: string
@@ -89,6 +89,8 @@ export interface Verbatim {
   body: Uint8Array
   /** The reply was requested without streaming. */
   whole: boolean
+  /** What the client did not write. */
+  notes?: readonly Note[]
 }
 
 /** What a client has added to a conversation. */

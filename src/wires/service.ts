@@ -110,10 +110,21 @@ export interface WireDoor {
   sockets?: true
   /** It cannot carry everything that a provider requires back with its replies: another wire of the provider is preferred. */
   losesReasoning?: true
-  /** Whether the requested stream omits its usage. */
-  isUnmetered?(body: JsonObject): boolean
+  /** For streams that include their usage only on request. */
+  usageOnRequest?: UsageOnRequest
   /** Replies that can be retrieved later by their ids; without it there are none. */
   stored?: StoredReplies
+}
+
+export interface UsageOnRequest {
+  /** Whether the requested stream omits it. */
+  isOmitted(body: JsonObject): boolean
+  /** The field of a request that asks for it. */
+  field: { name: string; value: JsonObject }
+  /** What an event has that contains nothing else; few others match. */
+  mark: RegExp
+  /** Whether an event is sent only because of that field. */
+  isUsage(event: JsonObject): boolean
 }
 
 /** Stored replies: a client retrieves them by their ids, and continues them without sending them again. */

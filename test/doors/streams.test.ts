@@ -105,8 +105,8 @@ async function asked(url: string, n: number): Promise<{ id: string; text: string
     model: 'deepseek/deepseek-chat',
     stream: true,
     messages: [{ role: 'user', content: `stream ${n}` }],
-    // Without it the answer is translated: the usage that the server asks for is not for the client.
-    ...(n % 2 === 0 && { stream_options: { include_usage: true } }),
+    // Options of the client that would have to be changed: the answer is translated.
+    ...(n % 2 === 1 && { stream_options: { include_usage: false } }),
   }
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })

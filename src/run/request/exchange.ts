@@ -64,7 +64,7 @@ async function attempt(
   const { store, owner, endpoint } = run
   const basedOn = history.at(-1)?.id ?? ''
   const requestNotes = run.verbatim
-    ? []
+    ? [...(run.verbatim.notes ?? [])]
     : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...(await plan()).prepared.notes]
   let journal: Journal | undefined
   const withType = partTypes()

@@ -2,18 +2,20 @@
 // the stream unchanged, with unknown fields and headers. It is still one exchange in the log, decoded in parallel for
 // the conversation and the bill.
 
+import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
 import type { FetchedBody, FetchedReply } from '../../transport/send.ts'
 import { loadService } from '../../wires/list.ts'
-import type { Operation, WireService } from '../../wires/service.ts'
+import type { Operation, UsageOnRequest, WireDoor, WireService } from '../../wires/service.ts'
 import type { BodySink } from '../streamed-body.ts'
 import { issuesOf } from './check-end.ts'
 import type { ParsedBody } from './known-bodies.ts'
 import type { ReadBody } from './read-body.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
+import { withoutEvents, type EventFilter } from './without-events.ts'
 
 export interface PassThrough {
   verbatim: Verbatim
@@ -41,6 +43,11 @@ export interface RawReply {
   start(sink: BodySink): void
 }
 
+export interface PassableRequest extends Verbatim {
+  /** Events of its answer that the client does not get. */
+  hidden?: EventFilter
+}
+
 /**
  * The request that may be sent unchanged: on the same wire, if nothing has to be shortened and nothing is wrong with
  * it.
@@ -49,7 +56,7 @@ export async function verbatimFor(
   { door, server, request: http, url }: AuthenticatedRequest,
   operation: Operation & { do: 'reply' },
   { body, sent: given, name, model, request }: ReadBody,
-): Promise<{ verbatim?: Verbatim }> {
+): Promise<{ verbatim?: PassableRequest }> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
   if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
@@ -61,9 +68,10 @@ export async function verbatimFor(
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
   const { door: written, listField } = await loadService(wire)
-  // Without a last chunk with the usage, the cost of a chat would be unknown.
-  if (written?.isUnmetered?.(body) && !endpoint.quirks.noStreamOptions) return {}
-  const sent = passable(endpoint, { name: inPath ? undefined : name, listField }, body, given)
+  const metered = endpoint.quirks.noStreamOptions ? undefined : addedUsage(written, body)
+  // The client's own options of the stream would have to be changed.
+  if (metered && metered.field.name in body) return {}
+  const sent = passable(endpoint, { name: inPath ? undefined : name, listField, added: metered?.field }, body, given)
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -77,40 +85,60 @@ export async function verbatimFor(
       headers: passedHeaders(http.headers, endpoint.headers),
       body: sent,
       whole: !stream,
+      ...(metered && {
+        notes: [usageNote(metered)],
+        hidden: { mark: metered.mark, isHidden: metered.isUsage },
+      }),
     },
   }
+}
+
+/** What a request lacks whose stream would omit its usage: the cost of the reply would be unknown. */
+function addedUsage(door: WireDoor | undefined, body: JsonObject): UsageOnRequest | undefined {
+  const onRequest = door?.usageOnRequest
+  return onRequest?.isOmitted(body) ? onRequest : undefined
+}
+
+function usageNote({ field: { name, value } }: UsageOnRequest): Note {
+  const why = 'the cost of the reply is known only from its usage; the client gets the reply without it'
+  return { kind: 'added', what: `${name} ${JSON.stringify(value)}`, why, at: `$.${name}` }
 }
 
 /** The body of a request that may be sent unchanged; undefined: something has to be changed. */
 function passable(
   endpoint: Endpoint,
-  { name, listField }: { name: string | undefined; listField: string },
+  { name, listField, added }: { name: string | undefined; listField: string; added: AddedField | undefined },
   body: JsonObject,
   given: ParsedBody,
 ): Uint8Array | undefined {
-  const { model } = endpoint
-  const sent = name === undefined || name === model ? body : { ...body, model }
+  const model = name === undefined || name === endpoint.model ? undefined : endpoint.model
+  const changes = { ...(model !== undefined && { model }), ...(added && { [added.name]: added.value }) }
+  const sent = { ...body, ...changes }
   if (issuesOf(sent, listField, endpoint).length > 0) return undefined
-  return sent === body ? given.bytes : withModel(given, sent, model)
+  if (model === undefined && !added) return given.bytes
+  const bytes = model !== undefined && !given.model ? Buffer.from(JSON.stringify(sent)) : edited(given, model, added)
+  renamed.set(given.bytes, bytes)
+  return bytes
 }
 
-/** Nothing else is changed, not even a space, unless a field is there twice. */
-function withModel({ bytes, model: place }: ParsedBody, body: JsonObject, model: string): Uint8Array {
-  if (!place) return Buffer.from(JSON.stringify(body))
-  const sent = Buffer.concat([
-    bytes.subarray(0, place.start),
-    Buffer.from(JSON.stringify(model)),
-    bytes.subarray(place.end),
-  ])
-  renamed.set(bytes, sent)
-  return sent
+type AddedField = UsageOnRequest['field']
+
+/** With another name of the model, or with a field at the end. Nothing else is changed, not even a space. */
+function edited({ bytes, model: place }: ParsedBody, model: string | undefined, added: AddedField | undefined): Buffer {
+  const end = bytes.lastIndexOf('}')
+  const fields =
+    model !== undefined && place
+      ? [bytes.subarray(0, place.start), Buffer.from(JSON.stringify(model)), bytes.subarray(place.end, end)]
+      : [bytes.subarray(0, end)]
+  const field = added ? `,${JSON.stringify(added.name)}:${JSON.stringify(added.value)}` : ''
+  return Buffer.concat([...fields, Buffer.from(field), bytes.subarray(end)])
 }
 
 /** As long as a body is known: the store compares the next one with it (`bodyCutter`). */
 const renamed = new WeakMap<Uint8Array, Uint8Array>()
 
 export function passThrough(
-  verbatim: Verbatim,
+  verbatim: PassableRequest,
   find: Runtime['endpoint'],
   { ends }: Pick<WireService, 'ends'>,
 ): PassThrough {
@@ -141,7 +169,7 @@ export function passThrough(
     const copy = copying(ends, verbatim.whole)
     const headers = returned(answer.headers)
     coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
-    const body = overheard(answer.body, copy)
+    const body = overheard(answer.body, verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy)
     return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
   }
 }

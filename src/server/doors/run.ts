@@ -9,7 +9,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { Held } from '../../run/log/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { pathCache } from '../../run/log/path-cache.ts'
-import type { Opening, RecordsOf, Verbatim } from '../../run/run-context.ts'
+import type { Opening, RecordsOf } from '../../run/run-context.ts'
 import { startRun, type RunRequest } from '../../run/start-run.ts'
 import { withFailpoints } from '../../store/failpoint.ts'
 import { uuidv7 } from '../../store/ids.ts'
@@ -28,7 +28,7 @@ import { isCallOf, isOursBeside, shownReply, withoutHiddenCalls, type IsOurs } f
 import { match, type Match, type StartingPoint } from './match.ts'
 import { prefixRecord } from './match-records.ts'
 import type { DoorModel } from './models.ts'
-import { passThrough, type PassThrough } from './pass-through.ts'
+import { passThrough, type PassableRequest, type PassThrough } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
 import { relay, type Relay } from './relay.ts'
 import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
@@ -65,7 +65,7 @@ export interface DoorRunOptions {
   /** What the client sent, unchanged. */
   sent: { client?: string; protocol: string; path: string; body: Uint8Array }
   /** The request that can be sent unchanged. */
-  verbatim?: Verbatim
+  verbatim?: PassableRequest
   /** How the client receives the answer. */
   delivery?: { replyId: string } & Delivery
   /** The position where the request continues, as it says. */
@@ -198,7 +198,7 @@ function partsOf(options: DoorRunOptions, place: ChosenConversation): RunParts {
 }
 
 /** The request that can be sent unchanged: no reply in its history was translated. */
-function passableIn({ verbatim }: DoorRunOptions, { passedBy }: Match): Verbatim | undefined {
+function passableIn({ verbatim }: DoorRunOptions, { passedBy }: Match): PassableRequest | undefined {
   return passedBy === '' || passedBy === verbatim?.provider ? verbatim : undefined
 }
 

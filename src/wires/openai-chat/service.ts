@@ -50,8 +50,12 @@ export const openaiChatService: WireService = {
     models: openaiModels,
     codes: true,
     losesReasoning: true,
-    // The usage comes in a separate chunk, on request.
-    isUnmetered: (body) => body.stream === true && valueAt(body, 'stream_options', 'include_usage') !== true,
+    usageOnRequest: {
+      isOmitted: (body) => body.stream === true && valueAt(body, 'stream_options', 'include_usage') !== true,
+      field: { name: 'stream_options', value: { include_usage: true } },
+      mark: /"choices"\s*:\s*\[\s*\]/,
+      isUsage: isUsageChunk,
+    },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /\[DONE\]/,
@@ -98,9 +102,12 @@ function withHitsAndMisses(reply: JsonObject, { provider, charge: { input, read 
 function withoutUnrequestedUsage(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
   if (provider === 'openrouter' || provider === 'deepseek') return chunks
   if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
-  return chunks.filter(
-    (chunk) => !(Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage !== undefined),
-  )
+  return chunks.filter((chunk) => !isUsageChunk(chunk))
+}
+
+/** The chunk that contains the usage and nothing else. */
+function isUsageChunk({ choices, usage }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.length === 0 && isObject(usage)
 }
 
 /** Groq names the request in its first chunk, and always has the usage in the last one. */
