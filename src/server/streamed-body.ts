@@ -45,8 +45,10 @@ export function writeStreamed(response: Response, outgoing: ServerResponse): boo
   let isEmpty = true
   source.start({
     write(piece) {
-      isEmpty = false
       if (!outgoing.destroyed) outgoing.write(piece)
+      // Node would wait until all that is to be done now is done, which includes what the first piece leads to.
+      if (isEmpty) socket?.uncork()
+      isEmpty = false
     },
     end() {
       if (outgoing.destroyed) return

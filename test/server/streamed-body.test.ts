@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { streamedResponse, writeStreamed, type BodySink } from '../../src/server/streamed-body.ts'
 
 /** A body that the test writes, and what happened to it. */
@@ -50,6 +51,32 @@ test('over a connection: headers before the first piece, then each piece, and it
   assert.equal((await reader?.read())?.done, true)
   await ended
   assert.deepEqual(events, ['delivered'])
+})
+
+test('over a connection: the first piece is sent before anything else is done', { timeout: 60_000 }, async (t) => {
+  const received = new Int32Array(new SharedArrayBuffer(4))
+  let outcome: string | undefined
+  const source = {
+    start(sink: BodySink) {
+      sink.write('first')
+      outcome = Atomics.wait(received, 0, 0, 30_000)
+      sink.end()
+    },
+    delivered: () => {},
+    cancel: () => {},
+  }
+  const url = await served(t, streamedResponse(source, { headers: {} }))
+  // In a thread of its own: this one waits.
+  const script = `
+    const { get } = require('node:http')
+    const { workerData: { url, received } } = require('node:worker_threads')
+    get(url, (answer) => answer.once('data', () => {
+      Atomics.store(received, 0, 1)
+      Atomics.notify(received, 0)
+    }))`
+  const client = new Worker(script, { eval: true, workerData: { url, received } })
+  await once(client, 'exit')
+  assert.ok(outcome === 'ok' || outcome === 'not-equal', outcome)
 })
 
 test('over a connection: a body that fails is cut off, and not delivered', async (t) => {
