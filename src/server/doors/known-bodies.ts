@@ -119,7 +119,7 @@ function parseRest(bytes: Buffer, { items, outline: known }: Known): Parsed | un
   const added = isObject(value) ? value[list.field] : undefined
   const outline = outlineOf(bytes, list.field, known)
   if (!isObject(value) || !Array.isArray(added) || !outline) return undefined
-  const all = [...items, ...added]
+  const all = items.concat(added)
   beginnings.set(all, new WeakRef(items))
   return { value: { ...value, [list.field]: all }, outline }
 }

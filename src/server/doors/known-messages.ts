@@ -74,7 +74,7 @@ function readRest(
     calls.every(({ callId, alias }) => !callIds.has(callId) && !callIds.has(alias ?? callId)) &&
     results.every(({ callId }) => ids.has(callId)) &&
     !isAboutMessages(rest, field)
-  return isApart ? { ...rest, messages: [...messages, ...rest.messages] } : undefined
+  return isApart ? { ...rest, messages: messages.concat(rest.messages) } : undefined
 }
 
 function longer(known: Reading, body: JsonObject, { messages }: ReadRequest): Reading | undefined {
