@@ -117,8 +117,8 @@ export interface WireDoor {
 }
 
 export interface UsageOnRequest {
-  /** Whether the requested stream omits it. */
-  isOmitted(body: JsonObject): boolean
+  /** Whether the provider would omit it from the requested stream. */
+  isOmitted(body: JsonObject, provider: string): boolean
   /** The field of a request that asks for it. */
   field: { name: string; value: JsonObject }
   /** What an event has that contains nothing else; few others match. */

@@ -120,6 +120,17 @@ test('a streamed chat that does not ask for its usage is metered, and the client
   )
 })
 
+test('a provider that always sends the usage is not asked for it, and the client gets it as it would without a server', async (t) => {
+  const { url, seen } = await watching(t)
+  const body = '{"model":"openrouter/openai/gpt-5.6","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+  const got = await answer.text()
+  assert.equal(seen[0]?.body, body.replace('openrouter/', ''))
+  assert.match(got, /"choices":\[\],"usage":\{/)
+  assert.equal(got, await seen[0]?.answer)
+})
+
 test("options of a stream that are the client's own are not changed: the request is written from the log", async (t) => {
   const { url, seen, store } = await watching(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })

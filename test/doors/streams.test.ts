@@ -102,7 +102,7 @@ interface Chunk {
 
 async function asked(url: string, n: number): Promise<{ id: string; text: string; conversationId: string }> {
   const body = {
-    model: 'deepseek/deepseek-chat',
+    model: 'groq/openai/gpt-oss-120b',
     stream: true,
     messages: [{ role: 'user', content: `stream ${n}` }],
     // Options of the client that would have to be changed: the answer is translated.

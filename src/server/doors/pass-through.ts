@@ -68,7 +68,7 @@ export async function verbatimFor(
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
   const { door: written, listField } = await loadService(wire)
-  const metered = endpoint.quirks.noStreamOptions ? undefined : addedUsage(written, body)
+  const metered = addedUsage(written, body, endpoint)
   // The client's own options of the stream would have to be changed.
   if (metered && metered.field.name in body) return {}
   const sent = passable(endpoint, { name: inPath ? undefined : name, listField, added: metered?.field }, body, given)
@@ -94,9 +94,13 @@ export async function verbatimFor(
 }
 
 /** What a request lacks whose stream would omit its usage: the cost of the reply would be unknown. */
-function addedUsage(door: WireDoor | undefined, body: JsonObject): UsageOnRequest | undefined {
+function addedUsage(
+  door: WireDoor | undefined,
+  body: JsonObject,
+  { provider, quirks }: Endpoint,
+): UsageOnRequest | undefined {
   const onRequest = door?.usageOnRequest
-  return onRequest?.isOmitted(body) ? onRequest : undefined
+  return onRequest?.isOmitted(body, provider.id) && !quirks.noStreamOptions ? onRequest : undefined
 }
 
 function usageNote({ field: { name, value } }: UsageOnRequest): Note {

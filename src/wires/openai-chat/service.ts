@@ -51,7 +51,7 @@ export const openaiChatService: WireService = {
     codes: true,
     losesReasoning: true,
     usageOnRequest: {
-      isOmitted: (body) => body.stream === true && valueAt(body, 'stream_options', 'include_usage') !== true,
+      isOmitted: (body, provider) => body.stream === true && !asksForUsage(body) && !alwaysSendsUsage(provider),
       field: { name: 'stream_options', value: { include_usage: true } },
       mark: /"choices"\s*:\s*\[\s*\]/,
       isUsage: isUsageChunk,
@@ -100,9 +100,15 @@ function withHitsAndMisses(reply: JsonObject, { provider, charge: { input, read 
 
 /** Usage comes at the end of a stream on request; some hosts always send it. */
 function withoutUnrequestedUsage(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
-  if (provider === 'openrouter' || provider === 'deepseek') return chunks
-  if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
-  return chunks.filter((chunk) => !isUsageChunk(chunk))
+  return asksForUsage(body) || alwaysSendsUsage(provider) ? chunks : chunks.filter((chunk) => !isUsageChunk(chunk))
+}
+
+function asksForUsage(body: JsonObject): boolean {
+  return valueAt(body, 'stream_options', 'include_usage') === true
+}
+
+function alwaysSendsUsage(provider: string): boolean {
+  return provider === 'openrouter' || provider === 'deepseek'
 }
 
 /** The chunk that contains the usage and nothing else. */
