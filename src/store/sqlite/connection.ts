@@ -1,8 +1,7 @@
 // One connection to a SQLite file: opened with settings that make a commit durable, and verified; statements are
 // prepared once; every write is all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause.
 // What can take long is done outside of it, where the rest of this process can continue: waiting for another process,
-// and for the disk. Writes requested in the same turn of the event loop, or while the disk is awaited, share one
-// transaction, and thus one disk sync; each is answered after that.
+// and for the disk. Writes are done in groups (write-queue.ts).
 //
 // `LIMIT ? + 0` and not `LIMIT ?`: SQLite uses a bare limit when it plans, and plans again each time one is bound,
 // which takes five times as long as the query (checked 2026-11, SQLite 3.53).
@@ -12,12 +11,13 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { SynapseError } from '../../core/error.ts'
 import { failpoint } from '../failpoint.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { configure, formatOf, setFormat } from './configure.ts'
 import { breaksConnection, fromDisk, fromSqlite, isBusy, storageError } from './errors.ts'
 import { prepareFile } from './file.ts'
 import { openLogFile, type LogFile } from './log-file.ts'
 import { beforeOpening, clearMark, markWriting, noticeLostLog } from './lost-log.ts'
 import { migrations } from './migrations.ts'
-import { nodeProblem } from './node-version.ts'
+import { WriteQueue, type WaitingWrite } from './write-queue.ts'
 
 export interface ConnectionOptions {
   now: () => number
@@ -28,15 +28,6 @@ export interface ConnectionOptions {
   warn?: ((sentence: string) => void) | undefined
   /** Called after each step of an upgrade. */
   migrating?: ((done: number, steps: number) => void) | undefined
-}
-
-interface WaitingWrite {
-  /** Does it, and returns a function to call when it is answered. */
-  run: () => () => void
-  reject: (error: unknown) => void
-  isDurable: boolean
-  /** Called once it was done, before it is committed: what this leads to in the same turn shares its transaction. */
-  onDone?: (() => void) | undefined
 }
 
 /**
@@ -55,12 +46,6 @@ const lastLockMs = 100
 const pageSize = 4096
 /** About how many bytes of pages are in the log when it is copied into the file. */
 const checkpointSize = 1000 * pageSize
-/** Of the log, when SQLite has to do it within a commit. */
-const mostPages = 10_000
-
-/** 'Syna', in the header of every file of ours. */
-const applicationId = 0x53796e61
-
 export class Connection {
   readonly path: string
   readonly options: ConnectionOptions
@@ -68,9 +53,7 @@ export class Connection {
   #log: LogFile | undefined
   #closed = false
   readonly #statements = new Map<string, StatementSync>()
-  #waiting: WaitingWrite[] = []
-  #writing: Promise<void> | undefined
-  #isNextDue = false
+  readonly #writes: WriteQueue
   /** The last sync failed: what it should have written may be lost. */
   #needsRewrite = false
   #sync: Sync = 'FULL'
@@ -82,6 +65,12 @@ export class Connection {
     this.path = path
     this.options = options
     if (path !== ':memory:') this.#checkpoints = new Checkpoints(path)
+    this.#writes = new WriteQueue({
+      begin: () => this.#checkpoints?.running,
+      commit: (group) => this.#committed(group),
+      sync: () => this.#synced(),
+      end: () => this.#checkpointIfDue(),
+    })
   }
 
   all<R extends Row>(sql: string, ...values: SQLInputValue[]): R[] {
@@ -121,18 +110,7 @@ export class Connection {
    * its result before it is committed: what is written in this turn of the event loop is in the same commit.
    */
   async write<T>(work: () => T, isDurable: boolean = true, onDone?: (result: T) => void): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const write: WaitingWrite = {
-        run: () => {
-          const result = work()
-          if (onDone) write.onDone = () => onDone(result)
-          return () => resolve(result)
-        },
-        reject,
-        isDurable,
-      }
-      if (this.#waiting.push(write) === 1) this.#soon()
-    })
+    return this.#writes.add(work, isDurable, onDone)
   }
 
   /** For statements that must run outside of a transaction. */
@@ -177,7 +155,7 @@ export class Connection {
 
   /** Waits for all writes that were requested. */
   async written(): Promise<void> {
-    while (this.#writing || this.#waiting.length > 0) await (this.#writing ?? this.#writeWaiting())
+    await this.#writes.settled()
     await this.#checkpoints?.running
   }
 
@@ -202,40 +180,6 @@ export class Connection {
     }
   }
 
-  /** At the end of this turn of the event loop: what is requested until then is written together. */
-  #soon(): void {
-    setImmediate(() => void this.#writeWaiting())
-  }
-
-  /** One group at a time, even if one has to wait: writes build on earlier ones. */
-  async #writeWaiting(): Promise<void> {
-    if (this.#writing) {
-      this.#isNextDue = true
-      return this.#writing
-    }
-    this.#writing = this.#writeGroup()
-    await this.#writing
-    this.#writing = undefined
-    if (this.#isNextDue) this.#soon()
-    this.#isNextDue = false
-  }
-
-  async #writeGroup(): Promise<void> {
-    if (this.#checkpoints?.running) await this.#checkpoints.running
-    const group = this.#waiting
-    this.#waiting = []
-    if (group.length === 0) return
-    try {
-      const answers = await this.#committed(group)
-      for (const [i, answer] of answers.entries()) if (!group[i]?.isDurable) answer()
-      if (group.some((write) => write.isDurable)) await this.#synced()
-      for (const [i, answer] of answers.entries()) if (group[i]?.isDurable) answer()
-      this.#checkpointIfDue()
-    } catch (error) {
-      for (const { reject } of group) reject(error)
-    }
-  }
-
   /** All in one transaction, with those that were added to the group meanwhile. Returns what answers each. */
   async #committed(group: WaitingWrite[]): Promise<(() => void)[]> {
     await this.#begun()
@@ -255,8 +199,7 @@ export class Connection {
         await allMicrotasks()
         // A read may have found the disk broken.
         if (this.#database !== database) throw storageError('io', `Reading ${this.path} failed. Nothing was saved.`)
-        const added = this.#waiting
-        this.#waiting = []
+        const added = this.#writes.take()
         group.push(...added)
         answers.push(...this.#together(added))
       }
@@ -366,7 +309,7 @@ export class Connection {
     const database = new DatabaseSync(this.path, { timeout: lockMs })
     this.#database = database
     try {
-      this.#configure()
+      configure(database, this.path)
       this.#migrate()
       if (this.path !== ':memory:') this.#log = openLogFile(this.path)
     } catch (error) {
@@ -376,53 +319,16 @@ export class Connection {
     return database
   }
 
-  #configure(): void {
-    const version = `${this.#pragma('SELECT sqlite_version()')}`
-    const problem = nodeProblem(process.version, version)
-    if (problem !== undefined) throw storageError('unsupported', problem)
-    // A foreign database is recognised before anything is changed in it, including its journal mode.
-    this.#checkOrigin()
-    const mode = this.#pragma('PRAGMA journal_mode = WAL')
-    if (mode !== 'wal' && this.path !== ':memory:') {
-      throw storageError('unsupported', `${this.path} cannot use a write-ahead log here (${mode}). Use a local disk.`)
-    }
-    // fullfsync: on macOS a plain fsync leaves the data in the drive's cache.
-    this.#open().exec(`
-      PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-      PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
-      PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = ${mostPages};
-    `)
-    if (this.#pragma('PRAGMA synchronous') !== 2 || this.#pragma('PRAGMA foreign_keys') !== 1) {
-      throw storageError('unsupported', `This SQLite (${version}) ignores the settings that make a commit durable.`)
-    }
-  }
-
-  #checkOrigin(): void {
-    const id = this.#pragma('PRAGMA application_id')
-    const version = Number(this.#pragma('PRAGMA user_version'))
-    if (id === applicationId && version > migrations.length) {
-      throw storageError(
-        'newer',
-        `${this.path} was written by a newer Synapse (format ${version}, this one knows ${migrations.length}). Update Synapse.`,
-      )
-    }
-    const blank = id === 0 && version === 0 && this.#pragma('SELECT count(*) FROM sqlite_schema') === 0
-    if (id !== applicationId && !blank) {
-      throw storageError('not-a-database', `${this.path} is a database of another program. Use another path.`)
-    }
-  }
-
   #migrate(): void {
-    if (this.#pragma('PRAGMA user_version') === migrations.length) return
+    if (formatOf(this.#open()) === migrations.length) return
     this.transaction(() => {
-      const version = Number(this.#pragma('PRAGMA user_version'))
-      const steps = migrations.slice(version)
+      const steps = migrations.slice(formatOf(this.#open()))
       for (const [index, step] of steps.entries()) {
         this.#open().exec(step)
         failpoint('sqlite-migration')
         this.options.migrating?.(index + 1, steps.length)
       }
-      this.#open().exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`)
+      setFormat(this.#open(), migrations.length)
     })
   }
 
@@ -431,11 +337,6 @@ export class Connection {
     if (this.#sync === sync) return
     this.#open().exec(`PRAGMA synchronous = ${sync}`)
     this.#sync = sync
-  }
-
-  #pragma(sql: string): string | number {
-    const [value] = Object.values(this.#open().prepare(sql).get() ?? {})
-    return typeof value === 'string' || typeof value === 'number' ? value : ''
   }
 
   #prepare(sql: string): StatementSync {
