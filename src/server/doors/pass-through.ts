@@ -120,8 +120,9 @@ function passable(
   const sent = { ...body, ...changes }
   if (issuesOf(sent, listField, endpoint).length > 0) return undefined
   if (model === undefined && !added) return given.bytes
+  // Where the name of the model is missing, or there twice, the body is written again.
   const bytes = model !== undefined && !given.model ? Buffer.from(JSON.stringify(sent)) : edited(given, model, added)
-  renamed.set(given.bytes, bytes)
+  sentFor.set(given.bytes, bytes)
   return bytes
 }
 
@@ -138,8 +139,8 @@ function edited({ bytes, model: place }: ParsedBody, model: string | undefined, 
   return Buffer.concat([...fields, Buffer.from(field), bytes.subarray(end)])
 }
 
-/** As long as a body is known: the store compares the next one with it (`bodyCutter`). */
-const renamed = new WeakMap<Uint8Array, Uint8Array>()
+/** What was sent is in memory as long as the body is: the store compares the next one with it (`bodyCutter`). */
+const sentFor = new WeakMap<Uint8Array, Uint8Array>()
 
 export function passThrough(
   verbatim: PassableRequest,

@@ -10,9 +10,11 @@ export interface EventFilter {
   isHidden(event: JsonObject): boolean
 }
 
+const none = Buffer.alloc(0)
+
 /** An event passes when it is complete: until then it is not known whether it is hidden. */
 export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): BodySink {
-  let rest: Buffer = Buffer.alloc(0)
+  let rest: Buffer = none
   return {
     write(piece) {
       const added = typeof piece === 'string' ? Buffer.from(piece) : piece
@@ -20,7 +22,7 @@ export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): 
       // Everything that is looked for is ASCII, so that places in the text are places in the bytes.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
       const end = endOfEvents(text)
-      rest = Buffer.from(bytes.subarray(end))
+      rest = end === bytes.length ? none : Buffer.from(bytes.subarray(end))
       pass(bytes.subarray(0, end), text.slice(0, end))
     },
     end() {
@@ -35,7 +37,7 @@ export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): 
 
   function flush(): void {
     pass(rest, rest.toString('latin1'))
-    rest = Buffer.alloc(0)
+    rest = none
   }
 
   function pass(bytes: Uint8Array, text: string): void {
@@ -63,6 +65,10 @@ export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): 
 const boundaries = /(?<=\r\n\r\n|\n\n)/
 
 function endOfEvents(text: string): number {
-  const ends = ['\n\n', '\r\n\r\n'].map((line) => ({ at: text.lastIndexOf(line), length: line.length }))
-  return Math.max(...ends.map(({ at, length }) => (at < 0 ? 0 : at + length)))
+  return Math.max(endOfLast(text, '\n\n'), endOfLast(text, '\r\n\r\n'))
+}
+
+function endOfLast(text: string, lines: string): number {
+  const start = text.lastIndexOf(lines)
+  return start < 0 ? 0 : start + lines.length
 }
