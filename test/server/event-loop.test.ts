@@ -2,10 +2,10 @@
 // would wait.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test, { after, type TestContext } from 'node:test'
 import type { Entry } from '../../src/core/log.ts'
 import type { Message } from '../../src/core/message.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
@@ -13,13 +13,16 @@ import type { Store } from '../../src/store/store.ts'
 import { held, spent } from './held.ts'
 import { say, serving } from './serving.ts'
 
+/** Written once, and copied for each test. */
+const original = temporaryFile({ after })
+let written: Promise<string> | undefined
+
 test('the first turn of a long conversation is read and planned in slices', async (t) => {
-  const file = temporaryFile(t)
-  const server = await serving(t, { file, address: file })
-  await say(server, (await longConversation(t, file, 10)).id, 'Load the code of a turn.')
   // A collection of garbage can hold the thread once; a turn that is not sliced holds it every time.
   for (let triesLeft = 2; triesLeft >= 0; triesLeft--) {
-    const { id } = await longConversation(t, file)
+    const { file, id } = await longConversation(t)
+    const server = await serving(t, { file, address: file })
+    await say(server, await addConversation(file, 10), 'Load the code of a turn.')
     const { longest, all } = await held(() => say(server, id, 'Continue.'))
     if (longest < all / 4) break
     assert.ok(triesLeft > 0, `${longest} ms of ${all} ms in one go`)
@@ -27,8 +30,10 @@ test('the first turn of a long conversation is read and planned in slices', asyn
 })
 
 test('calls that wait for approval are found without reading the whole conversation', async (t) => {
-  const [long, short] = [await longConversation(t), await longConversation(t, undefined, 10)]
-  const [large, small] = [await serving(t, { file: long.file }), await serving(t, { file: short.file })]
+  const long = await longConversation(t)
+  const file = temporaryFile(t)
+  const short = { id: await addConversation(file, 10) }
+  const [large, small] = [await serving(t, { file: long.file }), await serving(t, { file })]
   const ask = ({ api }: typeof large, id: string) =>
     spent(async () => {
       for (let i = 0; i < 10; i++) assert.equal((await api('GET', `/api/conversations/${id}/approvals`)).status, 200)
@@ -67,7 +72,7 @@ test('a long conversation is copied in slices, complete or not at all', async (t
     assert.deepEqual([body['title'], body['labels'], body['entries']], ['Copy', ['b'], entries])
     return String(body['head'])
   }
-  await copy((await longConversation(t, file, 10)).id, 10)
+  await copy(await addConversation(file, 10), 10)
   let head = ''
   const { longest, all } = await held(async () => (head = await copy(id, 8000)))
   assert.ok(longest < all / 4, `${longest} ms of ${all} ms in one go`)
@@ -97,11 +102,16 @@ async function originals(store: Store, id: string): Promise<Entry[]> {
   return store.history('local', (await store.conversation('local', id))?.head ?? '')
 }
 
-async function longConversation(
-  t: TestContext,
-  file: string = temporaryFile(t),
-  length: number = 8000,
-): Promise<{ file: string; id: string }> {
+/** A file of its own, with 8,000 messages. */
+async function longConversation(t: TestContext): Promise<{ file: string; id: string }> {
+  const file = temporaryFile(t)
+  written ??= addConversation(original, 8000)
+  const id = await written
+  copyFileSync(original, file)
+  return { file, id }
+}
+
+async function addConversation(file: string, length: number): Promise<string> {
   const store = await openSqliteStore(file)
   const { id } = await store.createConversation('local', { settings: { policy: { maxTokens: 20_000 } } })
   const messages = Array.from({ length }, (_, i): Message => {
@@ -116,10 +126,10 @@ async function longConversation(
     messages.map((message) => ({ message })),
   )
   await store.close()
-  return { file, id }
+  return id
 }
 
-function temporaryFile(t: TestContext): string {
+function temporaryFile(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-loop-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'log.db')
