@@ -16,7 +16,7 @@ import { thorough } from '../thorough.ts'
 import { checkSendable } from './invariants.ts'
 import { kinds, newPlace, openPlace, reasonToSkip } from './stores.ts'
 
-const races = Number(process.env['SYNAPSE_RACES'] ?? (thorough ? 100 : 8))
+const races = Number(process.env['SYNAPSE_RACES'] ?? (thorough ? 100 : 4))
 
 for (const kind of kinds) {
   test(

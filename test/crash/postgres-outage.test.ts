@@ -4,10 +4,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres.ts'
+import { thorough } from '../thorough.ts'
 import { outageKinds, outlive } from './outlive.ts'
 import { reasonToSkip } from './stores.ts'
 
-const short = ['a fast restart', 'an immediate restart', 'swallowed packets'] as const
+const short = thorough
+  ? (['a fast restart', 'an immediate restart', 'swallowed packets'] as const)
+  : (['an immediate restart', 'swallowed packets'] as const)
 
 for (const name of short) {
   test(`${name} for a second fails no run`, { skip: reasonToSkip('postgres') }, async (t) => {

@@ -13,7 +13,7 @@ import { play, scenarios, type Stage } from './play.ts'
 import { kinds, newPlace, openPlace, reasonToSkip, type Place } from './stores.ts'
 
 const full = process.env['SYNAPSE_KILLS'] !== undefined
-const kills = Number(process.env['SYNAPSE_KILLS'] ?? (thorough ? 64 : 8))
+const kills = Number(process.env['SYNAPSE_KILLS'] ?? (thorough ? 64 : 4))
 const { SYNAPSE_SEED: given = 'new' } = process.env
 const seed = given === 'new' ? Date.now() % 1_000_000 : Number(given)
 const killsPerGroup = 4
