@@ -21,6 +21,9 @@ export async function whenInstalled(): Promise<void> {
 
 export const bin = join(shared === undefined ? root : join(shared, 'node_modules', 'synapse'), 'bin', 'synapse.js')
 
+/** Its types, where it is installed. */
+export const declarations: string | undefined = shared && join(shared, 'node_modules', 'synapse', 'dist', 'types')
+
 /** Installs the package in a folder where more can be installed beside it, and returns its path. */
 export function install(folder: string): string {
   if (shared === undefined) return installPacked(folder)
