@@ -53,7 +53,7 @@ test('every conversation × cut × provider is a request that is not refused', {
   for (const [n, file] of files.entries()) {
     const { messages, system, tools } = conversation(file)
     for (const [i, cut] of cutsOf(messages).entries()) {
-      const share = thorough ? 6 : 48
+      const share = thorough ? 6 : 96
       // Each cut goes to a few targets; over all cuts of all files every target gets its share.
       const targets =
         cutsPerFile === Infinity ? everyTarget : everyTarget.filter((_, j) => j % share === (n + i) % share)

@@ -12,6 +12,7 @@ import { pair } from '../../../src/context/pair.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import type { Target } from '../../../src/wires/wire.ts'
 import { anthropicMessagesFormat } from '../../../src/wires/anthropic-messages/transcript.ts'
+import { thorough } from '../../thorough.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 const skip = existsSync(corpus) ? false : 'the corpus is not here'
@@ -180,7 +181,7 @@ test('every recorded conversation is valid here, wherever it is cut', { skip }, 
   const folder = join(corpus, 'trajectories/claude-code')
   for (const file of readdirSync(folder)) {
     const { messages } = anthropicMessagesFormat.read(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json)
-    const step = Math.max(1, Math.floor(messages.length / 15))
+    const step = Math.max(1, Math.floor(messages.length / (thorough ? 15 : 5)))
     for (let cut = 1; cut <= messages.length; cut += step) {
       for (const some of [messages.slice(0, cut), messages.slice(cut - 1, cut + 40)]) {
         const paired = pair(some)
