@@ -4,8 +4,8 @@
 import fc from 'fast-check'
 import { thorough } from './thorough.ts'
 
-/** So many in `npm run test:all`, a fifth of them in `npm test`. */
-export const runs = (count: number): number => (thorough ? count : Math.ceil(count / 5))
+/** So many in `npm run test:all`, a tenth of them in `npm test`. */
+export const runs = (count: number): number => (thorough ? count : Math.ceil(count / 10))
 
 const { SYNAPSE_SEED: seed = '20261115' } = process.env
 fc.configureGlobal({ numRuns: runs(150), ...(seed !== 'new' && { seed: Number(seed) }) })

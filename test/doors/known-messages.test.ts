@@ -9,9 +9,8 @@ import { readContinuing } from '../../src/server/doors/known-messages.ts'
 import type { ReadRequest } from '../../src/wires/read-request.ts'
 import { readRequest } from '../../src/wires.ts'
 import { loopHistory } from '../arbitrary.ts'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import { tools } from '../targets.ts'
-import { thorough } from '../thorough.ts'
 import { doors } from './any-history.ts'
 
 const longHistory = fc
@@ -37,7 +36,7 @@ for (const { protocol, provider, model } of doors) {
           assert.deepEqual(readContinuing(key, { body: copyOf(body), size: 1 }, read), read(copyOf(body)))
         }
       }),
-      { numRuns: thorough ? 20 : 2 },
+      { numRuns: runs(20) },
     )
   })
 }
