@@ -14,7 +14,7 @@ import { held, spent } from './held.ts'
 import { say, serving } from './serving.ts'
 
 /** Written once, and copied for each test. */
-const original = temporaryFile({ after })
+const original = temporaryFile({ after: (clean) => after(clean) })
 let written: Promise<string> | undefined
 
 test('the first turn of a long conversation is read and planned in slices', async (t) => {
@@ -129,7 +129,7 @@ async function addConversation(file: string, length: number): Promise<string> {
   return id
 }
 
-function temporaryFile(t: Pick<TestContext, 'after'>): string {
+function temporaryFile(t: { after: (clean: () => void) => void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-loop-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'log.db')
