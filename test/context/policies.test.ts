@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import type { Note } from '../../src/core/context.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Message } from '../../src/core/message.ts'
@@ -68,7 +68,7 @@ for (const target of someTargets) {
         assert.equal(JSON.stringify(messages), before, 'the log is not touched')
         for (const note of notes) assert.ok(note.what !== '' && note.why !== '')
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 }
@@ -111,7 +111,7 @@ test('recorded decisions leave a valid request on every provider', () => {
         })
         assert.deepEqual(refuse(target.protocol, body, target), [], target.provider)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   }
 })

@@ -17,7 +17,7 @@ const streamsPerWire = thorough ? 3 : 1
 const wires = ['openai-chat', 'openai-responses', 'anthropic-messages']
 
 for (const wire of wires) {
-  test(`recorded streams of ${wire} are read the same, cut at every byte`, { skip: noCorpus }, async (t) => {
+  test(`recorded streams of ${wire} are read the same, cut at any byte`, { skip: noCorpus }, async (t) => {
     const protocol = await loadWire(wire)
     const origin = { protocol: wire, provider: 'recorded', model: 'recorded' }
     const read = (pieces: readonly Uint8Array[]) => {
@@ -35,7 +35,7 @@ for (const wire of wires) {
       .slice(0, streamsPerWire)
     for (const bytes of streams) {
       const whole = read([bytes])
-      for (let at = 1; at < bytes.length; at++, cuts++) {
+      for (let at = 1; at < bytes.length; at += thorough ? 1 : 5, cuts++) {
         assert.equal(read([bytes.subarray(0, at), bytes.subarray(at)]), whole)
       }
     }
