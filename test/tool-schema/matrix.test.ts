@@ -19,7 +19,7 @@ test('there are enough schemas', () => {
 })
 
 for (const [n, target] of everyTarget.entries()) {
-  test(`${target.provider} ${target.protocol} ${target.model} accepts every schema, and no parameter is lost`, () => {
+  test(`${target.provider} ${target.protocol} ${target.model} accepts our schemas, and no parameter is lost`, () => {
     for (const [form, input] of schemasFor(n)) {
       const tools = [{ name: 'tool', description: 'Does it.', input }]
       const { body, notes } = prepare({ messages, tools, ...target })

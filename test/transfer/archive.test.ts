@@ -76,7 +76,7 @@ for (const [name, open, skip] of stores) {
   })
 }
 
-test('a file cut at every byte of its last lines keeps the earlier lines, with a note', async (t) => {
+test('a file cut at any byte of its last lines keeps the earlier lines, with a note', async (t) => {
   const store = openMemoryStore()
   const id = await richConversation(store)
   const lines = await archiveOf(store, id)
