@@ -32,6 +32,7 @@ const shown = [
   '{"choices":[],"prompt_filter_results":[{"prompt_index":0}],"usage":null}',
   '{"error":{"message":"\\"choices\\":[]"}}',
   'not JSON, "choices":[]',
+  `{"choices":[{"index":0,"delta":{"content":"${'long '.repeat(2000)}"}}]}`,
   '[DONE]',
 ]
 const linesOf = (data: string, line: string) => `data: ${data}${line}${line}`
@@ -55,6 +56,19 @@ for (const [name, line] of Object.entries({ LF: '\n', CRLF: '\r\n' })) {
 test('a last event without its empty line passes, unless it is the usage', () => {
   assert.equal(remaining([Buffer.from(`data: ${shown[0]}\n`)]).text, `data: ${shown[0]}\n`)
   assert.equal(remaining([Buffer.from(`data: ${hidden}\n`)]).text, '')
+})
+
+test('a long event passes as it arrives, and the usage after it is left out', () => {
+  const sent: string[] = []
+  const sink = withoutEvents(filter, {
+    write: (piece) => void sent.push(Buffer.from(piece as Uint8Array).toString()),
+    end: () => {},
+    fail: () => {},
+  })
+  const begin = `data: {"text":"${'x'.repeat(10_000)}`
+  for (const piece of [begin, 'more', '"}\n', `\ndata: ${hidden}\n\n`, 'data: [DONE]\n\n'])
+    sink.write(Buffer.from(piece))
+  assert.deepEqual(sent, [begin, 'more', '"}\n', '\n', 'data: [DONE]\n\n'])
 })
 
 test('a stream that breaks off breaks off for the client, after all that has arrived', () => {

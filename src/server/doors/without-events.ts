@@ -12,18 +12,26 @@ export interface EventFilter {
 
 const none = Buffer.alloc(0)
 
+/** A hidden event is shorter: of a longer one, nothing is held back. */
+const longest = 8192
+
 /** An event passes when it is complete: until then it is not known whether it is hidden. */
 export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): BodySink {
   let rest: Buffer = none
+  /** The last characters of a long event whose beginning has passed. */
+  let tail: string | undefined
   return {
     write(piece) {
-      const added = typeof piece === 'string' ? Buffer.from(piece) : piece
+      const added = afterLong(typeof piece === 'string' ? Buffer.from(piece) : piece)
       const bytes = rest.length === 0 ? added : Buffer.concat([rest, added])
-      // Everything that is looked for is ASCII, so that places in the text are places in the bytes.
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+      const text = textOf(bytes)
       const end = endOfEvents(text)
       rest = end === bytes.length ? none : Buffer.from(bytes.subarray(end))
       pass(bytes.subarray(0, end), text.slice(0, end))
+      if (rest.length <= longest) return
+      send(rest)
+      tail = text.slice(-3)
+      rest = none
     },
     end() {
       flush()
@@ -35,8 +43,19 @@ export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): 
     },
   }
 
+  /** What follows a long event; its own bytes pass. */
+  function afterLong(bytes: Uint8Array): Uint8Array {
+    if (tail === undefined) return bytes
+    const text = tail + textOf(bytes)
+    const found = emptyLine.exec(text)
+    const end = found ? found.index + found[0].length - tail.length : bytes.length
+    tail = found ? undefined : text.slice(-3)
+    send(bytes.subarray(0, end))
+    return bytes.subarray(end)
+  }
+
   function flush(): void {
-    pass(rest, rest.toString('latin1'))
+    pass(rest, textOf(rest))
     rest = none
   }
 
@@ -61,7 +80,13 @@ export function withoutEvents({ mark, isHidden }: EventFilter, sink: BodySink): 
   }
 }
 
-/** After the empty line that ends an event. */
+/** Everything that is looked for is ASCII, so that places in the text are places in the bytes. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** It ends an event. */
+const emptyLine = /\r\n\r\n|\n\n/
 const boundaries = /(?<=\r\n\r\n|\n\n)/
 
 function endOfEvents(text: string): number {
