@@ -82,7 +82,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Without a trailing slash. */
   url: string
-  /** Accepts no new runs, gives active ones some time (20 seconds by default), and parks the rest. */
+  /** Accepts no new runs and gives active ones some time (20 seconds by default): then answers to clients end, and other runs are parked. */
   stop(graceMs?: number): Promise<void>
 }
 

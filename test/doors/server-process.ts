@@ -22,7 +22,7 @@ export interface Provider {
   url: string
   /** How often a model was asked. */
   asked(): number
-  /** From now on only the first half of an answer is sent, until `resume`. */
+  /** From now on only the first half of an answer is sent; the rest follows after `resume`. */
   hold(): void
   resume(): void
 }
@@ -30,6 +30,7 @@ export interface Provider {
 export async function startProvider(t: TestContext, options: EmulatorOptions = {}): Promise<Provider> {
   const emulator = createEmulator(options)
   let isHeld = false
+  let held: (() => void)[] = []
   const server = createServer((request, response) => {
     void (async () => {
       const reply = await emulator.fetch(`http://127.0.0.1${request.url}`, {
@@ -39,7 +40,9 @@ export async function startProvider(t: TestContext, options: EmulatorOptions = {
       })
       const body = await reply.text()
       response.writeHead(reply.status, { 'content-type': reply.headers.get('content-type') ?? '' })
-      if (isHeld) response.write(body.slice(0, body.length / 2))
+      const half = isHeld ? body.length / 2 : 0
+      if (half > 0) response.write(body.slice(0, half))
+      if (isHeld) held.push(() => response.end(body.slice(half)))
       else response.end(body)
     })()
   }).listen(0, '127.0.0.1')
@@ -52,13 +55,19 @@ export async function startProvider(t: TestContext, options: EmulatorOptions = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: () => emulator.requests.length,
     hold: () => (isHeld = true),
-    resume: () => (isHeld = false),
+    resume() {
+      isHeld = false
+      for (const send of held) send()
+      held = []
+    },
   }
 }
 
 export interface ServerProcess {
   openai: OpenAI
   kill(): Promise<void>
+  /** Asks it to end. */
+  stop(): void
   /** Settled once the process has ended. */
   ended: Promise<unknown>
 }
@@ -104,7 +113,7 @@ export async function startServer(
   t.after(kill)
   for await (const line of createInterface(child.stdout)) {
     const openai = new OpenAI({ apiKey: 'any', baseURL: `${line.trim()}/v1`, maxRetries: 0 })
-    return { openai, kill, ended }
+    return { openai, kill, stop: () => void child.kill('SIGTERM'), ended }
   }
   throw new Error('The server printed no address.')
 }

@@ -93,6 +93,7 @@ function pathsOf(store: Store): ReturnType<typeof pathCache> {
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { server, principal, request, model, service } = options
   const { owner } = principal
+  server.runs.checkOpen()
   const served = await servedTools(server, owner, { request, model, home: service.home })
   const found = await match(withFailpoints(server.store), owner, request, options.start)
   if (request.unchangedOnly !== undefined && !passableIn(options, found)) throw badInput(request.unchangedOnly)

@@ -85,14 +85,16 @@ export async function endAtOnce(runs: Runs, own: OwnRun): Promise<void> {
   await finish(runs, own, { type: 'run-end', outcome: 'cancelled', usage: noUsage })
 }
 
-/** Waits for active runs, and parks those that take longer. */
-export async function stopJobs({ jobs, queue }: Runs, graceMs: number): Promise<void> {
-  const all = Promise.all([...jobs.values()].filter((job) => !queue.includes(job)).map((job) => job.done))
+/** Waits for active runs. Those that take longer are parked; answers to clients of other APIs end. */
+export async function stopJobs({ jobs, queue, live }: Runs, graceMs: number): Promise<void> {
+  const started = [...jobs.values()].filter((job) => !queue.includes(job))
+  const all = Promise.all([live.idle(), ...started.map((job) => job.done)])
   await within(graceMs, all)
   for (const job of jobs.values()) {
     job.why ??= 'park'
     job.stop.abort()
   }
+  live.stopAll()
   await within(5000, all)
 }
 

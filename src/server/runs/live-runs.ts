@@ -17,6 +17,9 @@ export interface LiveRuns {
   cancel(owner: string, runId: string): Promise<RunView | undefined>
   /** Stops the run that has this exchange now; false: it is not here. */
   stopExchange(exchangeId: string): boolean
+  stopAll(): void
+  /** Resolves when there are none. */
+  idle(): Promise<void>
   readonly size: number
 }
 
@@ -42,6 +45,7 @@ interface Followed {
 
 export function liveRuns(): LiveRuns {
   const runs = new Map<string, Followed>()
+  let idle: PromiseWithResolvers<void> | undefined
   const find = (owner: string, runId: string): Followed | undefined => {
     const run = runs.get(runId)
     return run?.owner === owner ? run : undefined
@@ -61,6 +65,7 @@ export function liveRuns(): LiveRuns {
         end() {
           run.isOver = true
           runs.delete(view.id)
+          if (runs.size === 0) idle?.resolve()
           wake(run)
         },
       }
@@ -87,6 +92,15 @@ export function liveRuns(): LiveRuns {
       const run = withExchange(exchangeId)
       run?.stop()
       return run !== undefined
+    },
+    stopAll() {
+      for (const run of runs.values()) run.stop()
+    },
+    async idle() {
+      if (runs.size === 0) return
+      idle ??= Promise.withResolvers<void>()
+      await idle.promise
+      idle = undefined
     },
     get size() {
       return runs.size

@@ -48,6 +48,8 @@ interface NewRun extends Pick<StoredRun, 'owner' | 'conversationId' | 'settings'
 export interface Supervisor {
   /** Throws kind 'overloaded' if there is no capacity, 'conflict' while the conversation has another run. */
   start(request: NewRun): Promise<RunView>
+  /** Throws kind 'overloaded' if the server is about to stop, so that no run can start. */
+  checkOpen(): void
   /** A run that is not stored: other servers know it by its exchange. */
   follow: LiveRuns['begin']
   run(owner: string, runId: string): Promise<RunView | undefined>
@@ -65,7 +67,7 @@ export interface Supervisor {
   readonly stopping: boolean
   /** There is no space left for the store. */
   readonly full: boolean
-  /** Waits for active runs, and parks those that take longer. */
+  /** Waits for active runs. Those that take longer are parked; answers to clients of other APIs end. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -117,6 +119,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 function supervisorOver(runs: Runs, through: Store, stop: Supervisor['stop']): Supervisor {
   return {
     start: (request) => start(runs, request, through),
+    checkOpen: () => checkOpen(runs),
     follow: runs.live.begin,
     async run(owner, runId) {
       const live = runs.live.run(owner, runId)
@@ -141,8 +144,12 @@ function supervisorOver(runs: Runs, through: Store, stop: Supervisor['stop']): S
   }
 }
 
+function checkOpen({ stopping }: Runs): void {
+  if (stopping) throw overloaded('The server is shutting down. Try again in a moment.')
+}
+
 async function start(runs: Runs, request: NewRun, through: Store): Promise<RunView> {
-  if (runs.stopping) throw overloaded('The server is shutting down. Try again in a moment.')
+  checkOpen(runs)
   if (runs.running + runs.queue.length + runs.coming.size >= runs.maxRuns + runs.maxQueued) {
     throw overloaded('Too many runs are waiting. Try again in a moment.')
   }
