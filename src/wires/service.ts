@@ -141,10 +141,17 @@ export interface StoredReplies {
   unknown(id: string): Failure
   unknownPrevious(id: string): Failure
   deleted(id: string): Json
-  /** Nothing runs in the background, so nothing can be cancelled: the error for that. */
+  /** A reply that is written in the background and not complete, or that ended without one. `empty`: it, without content. */
+  unfinished(empty: JsonObject, state: UnfinishedReply): JsonObject
+  /** The error for a reply that was not written in the background. */
   notCancellable: string
   /** Further paths besides the replies; none by default. */
   items?: StoredItems
+}
+
+export interface UnfinishedReply {
+  status: 'queued' | 'in_progress' | 'failed' | 'cancelled'
+  failure?: Failure
 }
 
 /** Items with their own ids: of the input of a reply, of conversations, and of compaction. */

@@ -19,6 +19,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
     run: {
       conversationId: 'c',
       events: relay(),
+      stored: Promise.resolve(true),
       ended,
       abort: () => {},
       exchangeId: () => undefined,

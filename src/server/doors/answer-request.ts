@@ -22,7 +22,7 @@ import { replyOfToken } from './match-records.ts'
 import { verbatimFor } from './pass-through.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
 import { formOf, type DoorRequest } from './read-request.ts'
-import { itemReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
+import { itemReply, queuedReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
@@ -56,6 +56,7 @@ export async function answerRequest(
   if (unsupported !== undefined) throw badInput(unsupported)
   const items = service.door?.stored?.items
   if (items?.asksForCompaction(read.body) && !unchanged.verbatim) return compacted(incoming, read, reply, items)
+  if (read.request.isBackground) return queued(incoming, read, reply)
   const key = answerKey(url.pathname, read.sent)
   const before = await undelivered(store, principal.owner, key)
   const again = before && (await repeated(incoming, before, reply))
@@ -128,7 +129,14 @@ async function startReply(
       response: {
         id: replyId,
         isStored: body.store !== false,
-        about: (exchangeId: string) => ({ exchangeId, model: name, createdAt, fields }),
+        isBackground: request.isBackground === true,
+        about: (exchangeId: string) => ({
+          exchangeId,
+          model: name,
+          createdAt,
+          fields,
+          ...(request.isBackground && { background: true }),
+        }),
       },
     }),
   })
@@ -139,6 +147,17 @@ async function startReply(
 /** What a token names includes the instructions. */
 async function systemOf(store: Store, owner: string, { conversationId }: StartingPoint): Promise<string> {
   return textIn((await store.conversation(owner, conversationId))?.settings['system'])
+}
+
+/** The reply is written in the background, whether the client stays or not. */
+async function queued(incoming: AuthenticatedRequest, read: ReadBody, reply: ReplyForm): Promise<Response> {
+  const { principal, door, server } = incoming
+  if (principal.keep === 'none') {
+    throw badInput('background is not possible with this key, which stores nothing: leave it out.')
+  }
+  server.runs.checkCapacity()
+  const run = await startReply(incoming, read, reply, {})
+  return queuedReply({ wire: door.wire, service: reply.service, profile: reply.profile, run })
 }
 
 /** The reply of a run, as it arrives. The run ends if the client leaves. */

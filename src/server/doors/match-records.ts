@@ -112,6 +112,11 @@ export function replyWithText(store: Store, owner: string, words: string): Promi
   return entryOf(store, owner, 'text', words)
 }
 
+/** The record of a response without a reply. */
+export function responseRecord(owner: string, conversationId: string, id: string, data: JsonObject): NewRecord {
+  return { owner, kind: kinds.response, id, conversationId, data: { ...data, conversationId } }
+}
+
 export function responseOf(store: Store, owner: string, id: string): Promise<StoredRecord | undefined> {
   return store.record(owner, kinds.response, id)
 }

@@ -7,6 +7,7 @@ import { sideCall } from '../../core/log.ts'
 import { callsOf, type Message } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredReplies } from '../../wires/service.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { grouped, quotedHashes, type Group } from './canonical.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
 import {
@@ -102,6 +103,9 @@ export async function startAfter(
 ): Promise<StartingPoint> {
   const data = memory?.find(responseId) ?? (await responseOf(store, owner, responseId))?.data
   if (!data) throw new SynapseError(stored.unknownPrevious(responseId.slice(0, 100)))
+  if (data.entryId === undefined) {
+    throw badInput(`${responseId.slice(0, 100)} has no reply to continue from: its status is ${textIn(data.status)}.`)
+  }
   return recordedEntry(data)
 }
 

@@ -60,6 +60,8 @@ export async function verbatimFor(
   const { wire } = door
   const stream = operation.stream ?? request.stream
   if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
+  // The provider would keep the reply.
+  if (request.isBackground) return {}
   if (given.hasToken) return {}
   const { endpoint } = await server.endpoint(model.model, wire)
   // A server that stores nothing ignores what is stored, and answers without it.

@@ -17,6 +17,8 @@ export interface DoorRequest extends ReadRequest {
   serverTools: readonly ServerTool[]
   /** Chat: a last chunk with the usage is wanted. */
   includeUsage: boolean
+  /** The reply is retrieved later. */
+  isBackground?: boolean
   /** The reply that it continues, by the client's id. */
   previousId?: string
   conversation?: string
@@ -34,8 +36,8 @@ export async function readRequest(
   { body: given, size, isCached }: { body: JsonObject; size: number; isCached: boolean },
   headers: Headers,
 ): Promise<DoorRequest> {
-  refuseUnsupported(given)
   const [transcript, service] = await Promise.all([loadTranscript(wire), loadService(wire)])
+  refuseUnsupported(given, service)
   const body = inUsualForm(formOf(service, operation), given)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
@@ -62,6 +64,7 @@ export async function readRequest(
       ...(question.notes ?? []),
     ],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
+    ...(given.background === true && { isBackground: true }),
     ...(typeof previousId === 'string' && { previousId }),
     ...(typeof conversation === 'string' && { conversation }),
     ...(session !== undefined && { session }),
@@ -150,11 +153,15 @@ function toolPlace(place: string | undefined): number {
   return Number(/^\$\.tools\[(\d+)\]/.exec(place ?? '')?.[1] ?? -1)
 }
 
-function refuseUnsupported(body: JsonObject): void {
+function refuseUnsupported(body: JsonObject, { door }: WireService): void {
   if (typeof body.n === 'number' && body.n > 1) throw badInput('n must be 1: each request gets one answer.')
   const candidates = valueAt(body, 'generationConfig', 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) throw badInput('generationConfig.candidateCount must be 1.')
-  if (body.background === true) throw badInput('background is not supported: wait for the answer, or stream it.')
+  if (body.background === true && !door?.stored) throw badInput('background is not supported by this API.')
+  if (body.background === true && body.stream === true) {
+    throw badInput('background cannot be combined with stream: leave one of them out.')
+  }
+  if (body.background === true && body.store === false) throw badInput('background requires store to be true.')
   if (body.previous_response_id && body.conversation) {
     const message =
       "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."

@@ -5,8 +5,9 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { ExchangeEnd } from '../../store/store.ts'
+import type { UnfinishedReply } from '../../wires/service.ts'
 import { clientRequestRecord } from './client-request.ts'
-import { replyRecords } from './match-records.ts'
+import { replyRecords, responseRecord } from './match-records.ts'
 import type { PassThrough } from './pass-through.ts'
 import type { DoorRunOptions } from './run.ts'
 
@@ -23,6 +24,8 @@ export interface RecordsOfRun {
   ofReply(written: WrittenReply): NewRecord[]
   /** Of a reply without content. `entryId`: of the message that it answers. */
   ofEmptyReply(written: Omit<WrittenReply, 'outcome'>): NewRecord[]
+  /** Of a response in the background before it has a reply, or that ends without one. `basedOn`: the entry that it answers. */
+  ofUnfinished(basedOn: string, state: UnfinishedReply): NewRecord[]
   /** The client's id of the reply, if its API has one. */
   responseId(): string | undefined
 }
@@ -55,6 +58,12 @@ export function recordsOfRun(
       ]
     },
 
+    ofUnfinished(basedOn, state) {
+      if (!response?.isBackground) return []
+      const data = { ...plainJson(response.about('')), ...plainJson(state), basedOn }
+      return [responseRecord(owner, conversationId, response.id, data)]
+    },
+
     ofEmptyReply: (written) => found(written, { stop: { ...written.reply.stop } }),
   }
 
@@ -67,7 +76,11 @@ export function recordsOfRun(
       session: request.session,
       passedBy: isPassed() ? verbatim?.provider : undefined,
       ...(id !== undefined && { responseId: id }),
-      ...(about && { response: { ...(JSON.parse(JSON.stringify(about)) as JsonObject), ...more } }),
+      ...(about && { response: { ...plainJson(about), ...more } }),
     })
   }
+}
+
+function plainJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject
 }

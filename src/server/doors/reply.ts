@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, Stop } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
-import type { RequestForm, WireService } from '../../wires/service.ts'
+import type { RequestForm, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile, StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Framing, Issue } from '../../wires/wire.ts'
@@ -39,6 +39,25 @@ export async function wholeReply({ wire, service, form, profile, run }: ReplyOpt
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
   const body = await wholeBody({ wire, service }, reply, profile, end.replyUsage ?? noUsage)
   return json(inForm(form, profile)(body), 200, { ...headersOf(run), 'x-synapse-cost': String(end.cost) })
+}
+
+/** A reply that is retrieved later, once its request is in the store. */
+export async function queuedReply({
+  wire,
+  service,
+  profile,
+  run,
+}: Pick<ReplyOptions, 'wire' | 'service' | 'profile' | 'run'>): Promise<Response> {
+  if (!(await run.stored)) throw errorOf(await run.ended)
+  return json(await unfinishedBody({ wire, service, profile }, { status: 'queued' }), 200, headersOf(run))
+}
+
+export async function unfinishedBody(
+  { wire, service, profile }: Pick<ReplyOptions, 'wire' | 'service' | 'profile'>,
+  state: UnfinishedReply,
+): Promise<Json> {
+  const empty = objectIn(await wholeBody({ wire, service }, emptyReply({ reason: 'done' }), profile, noUsage))
+  return service.door?.stored?.unfinished(empty, state) ?? empty
 }
 
 /** What the provider sends, unchanged. */

@@ -85,7 +85,7 @@ function nothingAt(url: URL): SynapseError {
 /** What a wire has besides replies, as far as it is stored here. */
 async function other(incoming: AuthenticatedRequest, { name, id, part, item }: Endpoint): Promise<Response> {
   const { door, server, principal, url, request } = incoming
-  const { store } = server
+  const { store, runs } = server
   const { owner } = principal
   const { method } = request
   if (method !== 'GET') allow(principal, 'write')
@@ -102,7 +102,7 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
     return json(await atConversations({ store, wire, items }, owner, asked))
   }
   if (name !== stored.endpoint || id === undefined) throw nothingAt(url)
-  const replies = { store, owner, wire, stored }
+  const replies = { store, runs, owner, wire, stored }
   switch (`${method} ${part ?? ''}`) {
     case 'GET ':
       return storedResponse(replies, id, url.searchParams.get('stream') === 'true')

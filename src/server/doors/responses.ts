@@ -1,26 +1,31 @@
 // Replies that clients retrieve later by their ids. Only what cannot be derived from the conversation is stored
 // separately.
 
-import { SynapseError } from '../../core/error.ts'
+import { badInput, SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, Stop } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
+import { isAbandoned } from '../../run/log/lease.ts'
 import { randomHex } from '../../store/ids.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
-import type { StoredItems, StoredReplies, WireService } from '../../wires/service.ts'
+import type { StoredItems, StoredReplies, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
-import { lastShown, replyAt } from './hidden-calls.ts'
+import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
+import { json } from '../answer.ts'
+import type { Supervisor } from '../runs/supervisor.ts'
+import { lastShown, replyAt, withoutAnswered } from './hidden-calls.ts'
 import { forgetResponse, responseOf } from './match-records.ts'
-import { emptyReply, repeatedReply } from './reply.ts'
+import { emptyReply, repeatedReply, unfinishedBody } from './reply.ts'
 import { sealOf } from './seal.ts'
 
 /** The requested replies: those of an owner, in the format of a wire. */
 export interface Replies {
   store: Store
+  runs: Supervisor
   owner: string
   wire: string
   stored: StoredReplies
@@ -33,23 +38,62 @@ export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): s
 
 export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<Response> {
   const { store, owner, wire } = replies
-  const { data } = await known(replies, id)
+  const data = await current(replies, id)
+  const state = unfinishedIn(data)
+  if (state && stream) throw badInput(`${id} has no events: its status is ${state.status}. Retrieve it without stream.`)
+  const service = await loadService(wire)
+  if (state) return json(await unfinishedBody({ wire, service, profile: profileOf(data, id) }, state))
   const reply = emptyReplyIn(data) ?? (await replyAt(store, owner, textIn(data.entryId)))
   if (!reply) throw gone(replies, id)
   const exchange = await store.exchange(owner, textIn(data.exchangeId))
   // The client has received the bytes of the provider.
   const isPassed = data.passedBy !== undefined
+  const usual = profileOf(data, id)
   const profile = {
-    model: isPassed ? reply.origin.model || textIn(data.model) : textIn(data.model),
-    replyId: id,
-    createdAt: typeof data.createdAt === 'number' ? data.createdAt : 0,
-    inputTokens: 0,
-    ...(isObject(data.fields) && { fields: data.fields }),
+    ...usual,
+    model: isPassed ? reply.origin.model || usual.model : usual.model,
     token: await sealOf(store).then((seal) => () => seal.token(owner, textIn(data.exchangeId))),
   }
   const conversationId = textIn(data.conversationId)
-  const replying = { wire, service: await loadService(wire), profile }
+  const replying = { wire, service, profile }
   return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream, isPassed })
+}
+
+function profileOf({ model, createdAt, fields }: JsonObject, replyId: string): StreamProfile {
+  return {
+    model: textIn(model),
+    replyId,
+    createdAt: typeof createdAt === 'number' ? createdAt : 0,
+    inputTokens: 0,
+    ...(isObject(fields) && { fields }),
+  }
+}
+
+/** A response that has no reply yet, or that ended without one. */
+function unfinishedIn({ entryId, status, failure }: JsonObject): UnfinishedReply | undefined {
+  if (entryId !== undefined || typeof status !== 'string') return undefined
+  return {
+    status: status as UnfinishedReply['status'],
+    ...(isObject(failure) && { failure: failure as unknown as Failure }),
+  }
+}
+
+/** Its state now. A server that was killed could not store the end of what it was writing. */
+async function current(replies: Replies, id: string): Promise<JsonObject> {
+  const { store, runs, owner } = replies
+  const { data } = await known(replies, id)
+  if (unfinishedIn(data)?.status !== 'in_progress') return data
+  const conversationId = textIn(data.conversationId)
+  const lease = await store.lease(owner, conversationId)
+  if ((lease && !isAbandoned(lease)) || (await runs.active(owner, conversationId))) return data
+  // It may have ended since it was read.
+  const { data: now } = await known(replies, id)
+  return unfinishedIn(now)?.status === 'in_progress' ? { ...now, status: 'failed', failure: { ...stopped } } : now
+}
+
+const stopped: Failure = {
+  kind: 'aborted',
+  message: 'The server stopped before the response was complete. Send the request again.',
 }
 
 function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
@@ -59,6 +103,7 @@ function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
 /** Only the id is deleted: the conversation stays, and is deleted like any other. */
 export async function deletedResponse(replies: Replies, id: string): Promise<Json> {
   const { store, owner, stored } = replies
+  await stopWriting(replies, id)
   if (!(await forgetResponse(store, owner, id))) throw gone(replies, id)
   return stored.deleted(id)
 }
@@ -75,10 +120,21 @@ export function pageFor(items: readonly JsonObject[], query: URLSearchParams): J
   }
 }
 
-/** Only background responses could be cancelled, and there are none. */
-export async function cancelledResponse(replies: Replies, id: string): Promise<never> {
-  await known(replies, id)
-  throw new SynapseError({ kind: 'bad-input', message: replies.stored.notCancellable })
+/** Only responses in the background can be cancelled. One that has ended stays as it is. */
+export async function cancelledResponse(replies: Replies, id: string): Promise<Response> {
+  const { data } = await known(replies, id)
+  if (data.background !== true) throw badInput(replies.stored.notCancellable)
+  await stopWriting(replies, id)
+  return storedResponse(replies, id, false)
+}
+
+/** Ends what is being written for a response in the background, on whichever server. */
+async function stopWriting(replies: Replies, id: string): Promise<void> {
+  const { runs, owner } = replies
+  const data = await current(replies, id)
+  if (unfinishedIn(data)?.status !== 'in_progress') return
+  const run = await runs.active(owner, textIn(data.conversationId))
+  if (run) await runs.cancel(owner, run.id)
 }
 
 export async function inputItems(
@@ -89,8 +145,10 @@ export async function inputItems(
 ): Promise<Json> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
-  const path = await store.history(owner, textIn(data.entryId))
-  const { before } = lastShown(path)
+  const before =
+    data.entryId === undefined
+      ? withoutAnswered(await store.history(owner, textIn(data.basedOn)))
+      : lastShown(await store.history(owner, textIn(data.entryId))).before
   const items = objectsIn((await loadTranscript(wire)).write(before.map(({ message }) => message)))
   return pageFor(
     items.map((item, i) => withId(item, `${id}-${i}`)),

@@ -42,6 +42,8 @@ export interface DoorRun {
   /** Bytes of the provider that are passed to the client unchanged. */
   passThrough?: PassThrough
   events: Pick<Relay<RunEvent>, 'listen'>
+  /** Resolves once the request is in the store; false: the run ended before. */
+  stored: Promise<boolean>
   /** Never rejects. Afterwards later requests can find the reply. */
   ended: Promise<DoorEnd>
   abort(): void
@@ -78,7 +80,9 @@ export interface DoorRunOptions {
   response?: {
     id: string
     isStored: boolean
-    about: (exchangeId: string) => { [name: string]: string | number | object }
+    /** The client does not wait for it, and retrieves it later. */
+    isBackground: boolean
+    about: (exchangeId: string) => { [name: string]: string | number | boolean | object }
   }
 }
 
@@ -117,6 +121,8 @@ interface RunParts {
   lease?: Held
   /** The position of the conversation before the run. */
   headBefore?: string | null
+  /** The last entry of the request. */
+  basedOn?: string
 }
 
 /** `hasLease`: false if another process has the conversation, so that nothing was done. */
@@ -131,6 +137,7 @@ function runIn(
   const parts = partsOf(options, place)
   const { store, passes, progress } = parts
   const leased = Promise.withResolvers<boolean>()
+  const stored = Promise.withResolvers<boolean>()
   const events = relay<RunEvent>()
   const stop = new AbortController()
   const shown = withoutHiddenCalls(parts.isHidden, (event) => events.push(event))
@@ -144,9 +151,9 @@ function runIn(
     verbatim: passes?.verbatim,
     incoming: () => [],
     prepare: options.isNamed ? () => checkUnchanged(store, owner, options.start) : undefined,
-    opening(held, stored) {
+    opening(held, before) {
       leased.resolve(true)
-      return openingOf(parts, held, stored)
+      return openingOf(parts, held, before, () => stored.resolve(true))
     },
     beforeRelease: () => restoreHead(parts),
     recordsOf: (end) => recordsOf(parts, end),
@@ -165,6 +172,7 @@ function runIn(
       return settle(parts, end)
     })
     .finally(() => {
+      stored.resolve(false)
       shown.end()
       busy.delete(conversationId)
       live.end()
@@ -174,6 +182,7 @@ function runIn(
   const run: DoorRun = {
     conversationId,
     events,
+    stored: stored.promise,
     ended,
     abort: () => stop.abort(),
     exchangeId: () => progress.exchangeId || undefined,
@@ -209,24 +218,25 @@ function viewOf({ model }: DoorRunOptions, { conversationId, parentId }: ChosenC
   return { id: uuidv7(), conversationId, state: 'running', model: model.model, basedOn: parentId ?? '', startedAt }
 }
 
-function openingOf(parts: RunParts, held: Held, stored: Conversation | undefined): Opening {
-  const { options, place } = parts
+function openingOf(parts: RunParts, held: Held, before: Conversation | undefined, isStored: () => void): Opening {
+  const { place } = parts
   parts.lease = held
-  if (stored) parts.headBefore = stored.head
+  if (before) parts.headBefore = before.head
   return {
     after: place.parentId,
     messages: place.append.map(({ message }) => message),
-    write: (entries) => append(options, place, entries, held),
+    async write(entries) {
+      const appended = await append(parts, entries, held)
+      isStored()
+      return appended
+    },
   }
 }
 
 /** Writes the new messages of the request, and moves to its end. */
-async function append(
-  { server, principal, request }: DoorRunOptions,
-  place: ChosenConversation,
-  entries: readonly NewEntry[],
-  held: Held,
-): Promise<readonly Entry[]> {
+async function append(parts: RunParts, entries: readonly NewEntry[], held: Held): Promise<readonly Entry[]> {
+  const { options, place } = parts
+  const { server, principal, request } = options
   const { store } = server
   const { owner } = principal
   const { conversationId, parentId } = place
@@ -238,7 +248,12 @@ async function append(
     ]
   })
   if (parentId === null && entries.length === 0) throw badInput('The request has no messages: send at least one.')
-  if (entries.length === 0) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
+  parts.basedOn = entries.at(-1)?.id ?? parentId ?? ''
+  records.push(...parts.records.ofUnfinished(parts.basedOn, { status: 'in_progress' }))
+  if (entries.length === 0) {
+    await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
+    await store.putRecords(records)
+  }
   const moving = entries.map((entry) => ({ ...entry, head: 'move' as const }))
   const appended = entries.length > 0 ? await store.appendAll(owner, conversationId, moving, held.write(), records) : []
   server.changes.notify(conversationId)
@@ -290,14 +305,20 @@ async function restoreHead({ options, store, place, lease, headBefore }: RunPart
 }
 
 /** Before the client sees the end: its next request may arrive at once. */
-async function settle({ options, store, place, records, progress, isHidden }: RunParts, end: RunEnd): Promise<DoorEnd> {
+async function settle(parts: RunParts, end: RunEnd): Promise<DoorEnd> {
+  const { options, store, place, records, progress, isHidden, basedOn } = parts
   const { server, principal, response, memory } = options
   const { keyId } = principal
   if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
   const reply = shownReply(progress.replies, isHidden) ?? progress.empty
   const { entryId, exchangeId, usage } = progress
   const ended = { ...end, ...(reply && { reply }), ...(usage && { replyUsage: usage }) }
-  if (entryId === undefined || !reply || end.failure) return ended
+  if (entryId === undefined || !reply || end.failure) {
+    const { failure } = end
+    const state = failure ? { status: 'failed' as const, failure } : { status: 'cancelled' as const }
+    if (basedOn !== undefined) await store.putRecords(records.ofUnfinished(basedOn, state))
+    return ended
+  }
   if (response && !response.isStored) {
     const { conversationId } = place
     memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash: nextHash(place.hash, [reply]) })

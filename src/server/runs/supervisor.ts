@@ -50,6 +50,8 @@ export interface Supervisor {
   start(request: NewRun): Promise<RunView>
   /** Throws kind 'overloaded' if the server is about to stop, so that no run can start. */
   checkOpen(): void
+  /** The same if there is no capacity for one that no connection waits for. */
+  checkCapacity(): void
   /** A run that is not stored: other servers know it by its exchange. */
   follow: LiveRuns['begin']
   run(owner: string, runId: string): Promise<RunView | undefined>
@@ -120,6 +122,7 @@ function supervisorOver(runs: Runs, through: Store, stop: Supervisor['stop']): S
   return {
     start: (request) => start(runs, request, through),
     checkOpen: () => checkOpen(runs),
+    checkCapacity: () => checkCapacity(runs),
     follow: runs.live.begin,
     async run(owner, runId) {
       const live = runs.live.run(owner, runId)
@@ -148,11 +151,14 @@ function checkOpen({ stopping }: Runs): void {
   if (stopping) throw overloaded('The server is shutting down. Try again in a moment.')
 }
 
+function checkCapacity({ running, queue, coming, live, maxRuns, maxQueued }: Runs): void {
+  if (running + queue.length + coming.size + live.size < maxRuns + maxQueued) return
+  throw overloaded('Too many runs are waiting. Try again in a moment.')
+}
+
 async function start(runs: Runs, request: NewRun, through: Store): Promise<RunView> {
   checkOpen(runs)
-  if (runs.running + runs.queue.length + runs.coming.size >= runs.maxRuns + runs.maxQueued) {
-    throw overloaded('Too many runs are waiting. Try again in a moment.')
-  }
+  checkCapacity(runs)
   const id = uuidv7()
   runs.coming.add(id)
   try {

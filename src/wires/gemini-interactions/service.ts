@@ -41,6 +41,11 @@ export const geminiInteractionsService: WireService = {
       unknown,
       unknownPrevious: unknown,
       deleted: () => ({}),
+      unfinished: ({ usage: _usage, ...empty }, { status, failure }) => ({
+        ...empty,
+        status: status === 'queued' ? 'in_progress' : status,
+        ...(failure && { error: { code: 'api_error', message: failure.message } }),
+      }),
       notCancellable: 'Only interactions that run in the background can be cancelled.',
     },
   },

@@ -1,5 +1,6 @@
 // What a server of the Responses API needs besides encoding and decoding.
 
+import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
@@ -124,10 +125,23 @@ function storedResponses(): StoredReplies {
       message: `Previous response with id '${id}' not found.`,
     }),
     deleted: (id) => ({ id, object: 'response', deleted: true }),
+    unfinished: (empty, { status, failure }) => ({
+      ...empty,
+      status,
+      completed_at: null,
+      error: failure ? { code: errorCode(failure), message: failure.message } : null,
+      usage: null,
+    }),
     notCancellable:
       'Cannot cancel a synchronous response. Only responses created with background=true can be cancelled.',
     items: responseItems(),
   }
+}
+
+/** Of those that the API has for a failed response. */
+function errorCode({ kind }: Failure): string {
+  if (kind === 'rate-limit') return 'rate_limit_exceeded'
+  return kind === 'invalid-request' || kind === 'context-overflow' ? 'invalid_prompt' : 'server_error'
 }
 
 function conversationId({ conversation }: JsonObject) {
