@@ -2,15 +2,17 @@
 // and the close. A protocol violation, or a message above the body limit, closes the connection.
 
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { channel } from '../run/events/channel.ts'
 
 export interface Socket {
   send(text: string): void
   close(code?: number, reason?: string): void
-  /** Messages of the client, until the connection ends. */
+  /** Messages of the client, one after the other, until the connection ends. */
   messages: AsyncIterable<string>
-  /** Aborted when the connection is over. */
+  /** Aborted when the connection is over, or the client closes it. */
   signal: AbortSignal
 }
 
@@ -41,11 +43,18 @@ export function acceptSocket(
 
 function openSocket(stream: Duplex, head: Buffer, maxBytes: number): Socket {
   const closed = new AbortController()
+  const { signal } = closed
+  const waiting = channel<string>()
+  let waitingBytes = 0
+  /** Of the message that is arriving. */
+  let text: Buffer[] = []
+  let size = 0
   let isClosing = false
   stream.on('error', () => stream.destroy())
   stream.on('close', () => closed.abort())
   if (head.length > 0) stream.unshift(head)
-  return { send: (text) => write(opcodes.text, Buffer.from(text)), close, messages: messages(), signal: closed.signal }
+  void receive()
+  return { send: (text) => write(opcodes.text, Buffer.from(text)), close, messages: messages(), signal }
 
   function write(opcode: number, payload: Buffer): void {
     if (!stream.writable) return
@@ -66,32 +75,60 @@ function openSocket(stream: Duplex, head: Buffer, maxBytes: number): Socket {
     payload.write(reason, 2)
     write(opcodes.close, payload)
     stream.end()
+    closed.abort()
     setTimeout(() => stream.destroy(), lingerMs).unref()
   }
 
-  async function* messages(): AsyncGenerator<string> {
-    let text: Buffer[] = []
-    let size = 0
+  /** Also while a message is being answered: many clients close a connection that does not answer their pings. */
+  async function receive(): Promise<void> {
     try {
-      for await (const { opcode, payload, isLast } of frames(stream, maxBytes)) {
-        if (opcode === opcodes.close) return
-        if (opcode === opcodes.ping) write(opcodes.pong, payload)
-        if (opcode === opcodes.binary) throw new SocketError(1003, 'Send text.')
-        if (opcode !== opcodes.text && opcode !== opcodes.more) continue
-        size += payload.length
-        if (size > maxBytes) throw new SocketError(1009, `A message is limited to ${maxBytes} bytes.`)
-        text.push(payload)
-        if (!isLast) continue
-        yield new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(text))
-        text = []
-        size = 0
+      for await (const frame of frames(stream, maxBytes)) {
+        if (frame.opcode === opcodes.close) break
+        await take(frame)
       }
     } catch (error) {
       if (error instanceof SocketError) close(error.code, error.message)
       else if (error instanceof TypeError) close(1007, 'The text is not UTF-8.')
     } finally {
+      waiting.end()
       close()
     }
+  }
+
+  async function take({ opcode, payload, isLast }: Frame): Promise<void> {
+    // For a client that reads nothing, they would pile up.
+    if (opcode === opcodes.ping && !stream.writableNeedDrain) write(opcodes.pong, payload)
+    if (opcode === opcodes.binary) throw new SocketError(1003, 'Send text.')
+    if (opcode !== opcodes.text && opcode !== opcodes.more) return
+    size += payload.length
+    if (size > maxBytes) throw new SocketError(1009, `A message is limited to ${maxBytes} bytes.`)
+    if (payload.length > 0) text.push(payload)
+    if (!isLast) return
+    waiting.push(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(text)))
+    waitingBytes += size
+    text = []
+    size = 0
+    if (waitingBytes > maxBytes) await until('taken')
+  }
+
+  async function* messages(): AsyncGenerator<string> {
+    try {
+      for await (const message of waiting) {
+        // The next answer is not added to one that the client does not read.
+        if (stream.writableNeedDrain) await until('drain')
+        if (signal.aborted) return
+        yield message
+        waitingBytes -= Buffer.byteLength(message)
+        stream.emit('taken')
+      }
+    } finally {
+      close()
+    }
+  }
+
+  /** Settled at the event, or when the connection is over. */
+  function until(event: 'drain' | 'taken'): Promise<unknown> {
+    return once(stream, event, { signal }).catch(() => {})
   }
 }
 
@@ -111,32 +148,46 @@ interface Frame {
 }
 
 async function* frames(stream: Duplex, maxBytes: number): AsyncGenerator<Frame> {
-  let rest: Buffer = Buffer.alloc(0)
+  let parts: Buffer[] = []
+  let size = 0
+  let needed = 0
   // A frame with the reason for the close must still be sent.
   const pieces = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   for await (const piece of pieces) {
-    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    for (let next = frameIn(rest, maxBytes); next; next = frameIn(rest, maxBytes)) {
+    parts.push(piece)
+    size += piece.length
+    // A large frame in many pieces is put together once.
+    if (size < needed) continue
+    let rest = Buffer.concat(parts)
+    let next = frameIn(rest, maxBytes)
+    for (; next.frame; next = frameIn(rest, maxBytes)) {
       rest = rest.subarray(next.end)
       yield next.frame
     }
+    parts = [rest]
+    size = rest.length
+    needed = next.end
   }
 }
 
-/** The first frame, once it is complete. */
-function frameIn(bytes: Buffer, maxBytes: number): { frame: Frame; end: number } | undefined {
+/** The first frame, once it is complete: before, `end` is how many bytes are needed to know more. */
+function frameIn(bytes: Buffer, maxBytes: number): { frame?: Frame; end: number } {
   const [first = 0, second = 0] = bytes
-  if (bytes.length < 2) return undefined
-  if ((first & 0x70) !== 0 || (second & 0x80) === 0) throw new SocketError(1002, 'The frame is not valid.')
+  if (bytes.length < 2) return { end: 2 }
+  const opcode = first & 0x0f
+  const isLast = (first & 0x80) !== 0
   const short = second & 0x7f
+  const isControl = opcode >= opcodes.close
+  const isWrong = (first & 0x70) !== 0 || (second & 0x80) === 0 || (isControl && (short > 125 || !isLast))
+  if (isWrong) throw new SocketError(1002, 'The frame is not valid.')
   const start = short < 126 ? 2 : short === 126 ? 4 : 10
-  if (bytes.length < start + 4) return undefined
+  if (bytes.length < start + 4) return { end: start + 4 }
   const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
   if (length > maxBytes) throw new SocketError(1009, `A message is limited to ${maxBytes} bytes.`)
   const end = start + 4 + length
-  if (bytes.length < end) return undefined
+  if (bytes.length < end) return { end }
   const mask = bytes.subarray(start, start + 4)
   const payload = Buffer.from(bytes.subarray(start + 4, end))
   for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] ?? 0) ^ (mask[i & 3] ?? 0)
-  return { frame: { opcode: first & 0x0f, payload, isLast: (first & 0x80) !== 0 }, end }
+  return { frame: { opcode, payload, isLast }, end }
 }

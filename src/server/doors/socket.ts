@@ -7,6 +7,9 @@ import type { Socket } from '../websocket.ts'
 import { connectionMemory, type ConnectionMemory } from './connection-memory.ts'
 import { newId } from './responses.ts'
 
+/** How many requests that only announce their input are remembered: a client continues from its last one. */
+const mostPrepared = 4
+
 /** Answers a request as over HTTP. */
 export type AnswerRequest = (request: Request, memory: ConnectionMemory) => Promise<Response>
 
@@ -86,6 +89,8 @@ export async function serveSocket(socket: Socket, url: URL, headers: Headers, an
   function prepare(body: JsonObject): string {
     const id = newId({ replyPrefix: 'resp_' })
     prepared.set(id, itemsIn(body))
+    const [oldest] = prepared.keys()
+    if (prepared.size > mostPrepared && oldest !== undefined) prepared.delete(oldest)
     const response = { id, object: 'response', status: 'completed', model: body.model ?? '', output: [], usage: null }
     return JSON.stringify({ type: 'response.completed', response, sequence_number: 0 })
   }
