@@ -311,6 +311,44 @@ test('the key of the server stays here', async (t) => {
   assert.doesNotMatch(JSON.stringify([...(seen[0]?.headers ?? [])]), new RegExp(key))
 })
 
+test('a name in the path leads to no other model or path of the provider', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { models: ['google/gemini-3-flash*'] })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const paths = ['\\..\\gemini-3-pro-preview', '?a=', '#', ':countTokens?a=']
+  for (const name of paths.map((rest) => `google/gemini-3-flash${rest}`)) {
+    await fetch(`${url}/v1beta/models/${encodeURIComponent(name)}:generateContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': key },
+      body: JSON.stringify({ contents }),
+    })
+  }
+  const model = /^\/google\/v1beta\/models\/gemini-3-flash(?:%[0-9A-F]{2}|[\w.=-])+:(?:streamG|g)enerateContent$/
+  assert.equal(seen.length, paths.length)
+  for (const { url: asked } of seen) assert.match(new URL(asked).pathname, model)
+})
+
+test('a key that may use some models names no others in fields of the provider', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { models: ['openrouter/openai/*', 'anthropic/claude-haiku*'] })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5' }
+  const bodies: [string, object][] = [
+    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', models: ['anthropic/claude-opus-5'], messages }],
+    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', MODEL: 'anthropic/claude-opus-5', messages }],
+    ['/v1/messages', { model: 'anthropic/claude-haiku-4-5', max_tokens: 100, tools: [advisor], messages }],
+  ]
+  for (const [path, body] of bodies) {
+    const headers = { 'content-type': 'application/json', 'x-api-key': key }
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    assert.equal(answer.status, 200)
+  }
+  assert.equal(seen.length, bodies.length)
+  for (const { body } of seen) assert.doesNotMatch(body, /claude-opus/)
+})
+
 test('where a policy is set, requests are written by it', async (t) => {
   const { url, seen } = await watching(t, { defaultPolicy: 'economy' })
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })

@@ -3,7 +3,7 @@
 // the conversation and the bill.
 
 import type { Note } from '../../core/context.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
@@ -53,7 +53,7 @@ export interface PassableRequest extends Verbatim {
  * it.
  */
 export async function verbatimFor(
-  { door, server, request: http, url }: AuthenticatedRequest,
+  { door, server, request: http, url, principal }: AuthenticatedRequest,
   operation: Operation & { do: 'reply' },
   { body, sent: given, name, model, request }: ReadBody,
 ): Promise<{ verbatim?: PassableRequest }> {
@@ -67,6 +67,9 @@ export async function verbatimFor(
   // A server that stores nothing ignores what is stored, and answers without it.
   if ((request.previousId ?? request.unchangedOnly) !== undefined && !endpoint.state) return {}
   const inPath = operation.model !== undefined
+  // In a path of the provider, only a plain name stays the name of a model.
+  if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return {}
+  if (principal.models && namesOthers(body, inPath)) return {}
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
   const { door: written, listField } = await loadService(wire)
@@ -93,6 +96,19 @@ export async function verbatimFor(
       }),
     },
   }
+}
+
+/**
+ * Whether fields that only the provider knows may name further models, which the key may not be allowed to use: other
+ * models to try, or models of its tools. Some providers ignore the case of names.
+ */
+function namesOthers(body: JsonObject, inPath: boolean): boolean {
+  const isOther = (name: string) => /^models?$/i.test(name)
+  const tools = Array.isArray(body.tools) ? body.tools : []
+  return (
+    Object.keys(body).some((name) => isOther(name) && (inPath || name !== 'model')) ||
+    tools.some((tool) => isObject(tool) && Object.keys(tool).some(isOther))
+  )
 }
 
 /** What a request lacks whose stream would omit its usage: the cost of the reply would be unknown. */

@@ -121,7 +121,7 @@ async function inWordsOfApi<T>(
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const special =
-  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt|top_?k|min_p|prediction|audio|web_search_options|context_management)$/i
+  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt|top_?k|min_p|prediction|audio|web_search_options|context_management|models)$/i
 
 function leftOut(body: JsonObject): Note[] {
   const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))
