@@ -100,8 +100,8 @@ export interface WireDoor {
   models: ModelForm
   /** The client's id of a call, from its 24 unique letters; `call_` and the letters by default. */
   callId?(key: string): string
-  /** Errors have a type and a code, as OpenAI's do; elsewhere the status says everything. */
-  codes?: true
+  /** Errors have a type and a code, as OpenAI's do, or a code for some mistakes; elsewhere the status says everything. */
+  codes?: 'always' | 'some'
   /** The status of an overload, if it is not 503. */
   overloaded?: number
   /** Keys may be in the query. */
@@ -112,7 +112,7 @@ export interface WireDoor {
   losesReasoning?: true
   /** For streams that include their usage only on request. */
   usageOnRequest?: UsageOnRequest
-  /** Replies that can be retrieved later by their ids; without it there are none. */
+  /** Replies that can be continued later by their ids; without it there are none. */
   stored?: StoredReplies
 }
 
@@ -127,26 +127,35 @@ export interface UsageOnRequest {
   isUsage(event: JsonObject): boolean
 }
 
-/** Stored replies: a client retrieves them by their ids, and continues them without sending them again. */
+/** Stored replies: a client continues them by their ids, without sending them again. */
 export interface StoredReplies {
-  /** The name of their paths. */
-  endpoint: string
+  /** Whether the reply to a request is stored. */
+  keeps(body: JsonObject): boolean
   /** The fields of a reply that repeat its request. */
   fields(body: JsonObject): JsonObject
   /** The reply that a request continues. */
   previousId(body: JsonObject): Json | undefined
   /** The conversation that a request names. */
   conversationId?(body: JsonObject): Json | undefined
-  /** For an unknown id of a reply that is retrieved or continued. */
-  unknown(id: string): Failure
+  /** Fields that only the first request of a conversation has: they apply to those that continue it. */
+  ofFirst?: readonly string[]
+  /** For an unknown id of a reply that is continued. */
   unknownPrevious(id: string): Failure
+  /** How clients retrieve them; without it they cannot. */
+  retrieval?: RetrievedReplies
+  /** Further paths besides the replies; none by default. */
+  items?: StoredItems
+}
+
+export interface RetrievedReplies {
+  /** The name of their paths. */
+  endpoint: string
+  unknown(id: string): Failure
   deleted(id: string): Json
   /** A reply that is written in the background and not complete, or that ended without one. `empty`: it, without content. */
   unfinished(empty: JsonObject, state: UnfinishedReply): JsonObject
   /** The error for a reply that was not written in the background. */
   notCancellable: string
-  /** Further paths besides the replies; none by default. */
-  items?: StoredItems
 }
 
 export interface UnfinishedReply {

@@ -103,7 +103,7 @@ function profileFor(
 
 async function startReply(
   incoming: AuthenticatedRequest,
-  { body, sent, name, model, request }: ReadBody,
+  { body, sent, name, model, request, firstExchange }: ReadBody,
   { service, form, profile }: ReplyForm,
   how: Pick<DoorRunOptions, 'verbatim' | 'delivery'>,
 ): Promise<DoorRun> {
@@ -111,6 +111,7 @@ async function startReply(
   const server = lastingContext(incoming.server)
   const client = incoming.request.headers.get('user-agent')?.slice(0, 200)
   const { replyId, createdAt, fields = {} } = profile
+  const { stored } = service.door ?? {}
   const start = await startOf(server.store, incoming, service, { ...request, token: form?.token(body) })
   const notes = form?.leftOut(body, start !== undefined) ?? []
   const system = request.system || (form && start ? await systemOf(server.store, principal.owner, start) : '')
@@ -125,10 +126,10 @@ async function startReply(
     start,
     isNamed: request.conversation !== undefined,
     memory,
-    ...(service.door?.stored && {
+    ...(stored && {
       response: {
         id: replyId,
-        isStored: body.store !== false,
+        isStored: stored.keeps(body),
         isBackground: request.isBackground === true,
         about: (exchangeId: string) => ({
           exchangeId,
@@ -136,6 +137,7 @@ async function startReply(
           createdAt,
           fields,
           ...(request.isBackground && { background: true }),
+          ...(stored.ofFirst && { firstExchange: firstExchange ?? exchangeId }),
         }),
       },
     }),

@@ -41,8 +41,14 @@ export function issueOf(
     return overflow({ provider: home, tokens, window: size.window })
   }
   const { status, type, code: usual } = forms[kind] ?? unforeseen
-  if (!door?.codes) return { rule: 'door', status: status === 503 ? (door?.overloaded ?? status) : status, message }
   // Some mistakes of clients have their own code.
-  const named = status < 429 && code !== undefined ? code : usual
+  const own = status < 429 ? code : undefined
+  if (door?.codes !== 'always') {
+    // A code of another provider means nothing to the client.
+    const reported = door?.codes === 'some' && failure.status === undefined ? own : undefined
+    const statusHere = status === 503 ? (door?.overloaded ?? status) : status
+    return { rule: 'door', status: statusHere, message, ...(reported !== undefined && { code: reported }) }
+  }
+  const named = own ?? usual
   return { rule: 'door', status, message, ...(type !== undefined && { type }), code: named ?? null, param: null }
 }

@@ -8,9 +8,10 @@ import type { Policy } from '../../settings/policy.ts'
 import { loadService, loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
 import { readBody as readBytes } from '../body.ts'
-import type { ServerContext } from '../context.ts'
+import { lastingContext, type ServerContext } from '../context.ts'
 import { checkRun } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
+import { withFirstRequest } from './first-request.ts'
 import { parseBody, type ParsedBody } from './known-bodies.ts'
 import { modelFor, type DoorModel } from './models.ts'
 import { readRequest, type DoorRequest } from './read-request.ts'
@@ -25,6 +26,8 @@ export interface ReadBody {
   name: string
   model: DoorModel
   request: DoorRequest
+  /** The exchange of the request whose instructions and tools apply to this one. */
+  firstExchange?: string
 }
 
 /** `fields`: what the body may leave out. */
@@ -49,7 +52,10 @@ export async function readBody(
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkRun(server, principal, model)
-  const about = { body, size: sent.bytes.length, isCached: isCached(principal) }
+  const { stored } = (await loadService(door.wire)).door ?? {}
+  const place = { store: lastingContext(server).store, owner: principal.owner }
+  const { body: whole, ...first } = await withFirstRequest(place, stored, body)
+  const about = { body: whole, size: sent.bytes.length, isCached: isCached(principal) }
   const written = await readRequest(door, about, incoming.request.headers)
   const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
   size.tokens = promptTokens(request)
@@ -58,7 +64,7 @@ export async function readBody(
   if (size.window > 0 && size.tokens > size.window && policy === undefined) {
     throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
   }
-  return { body, sent, name, model, request }
+  return { body, sent, name, model, request, ...first }
 }
 
 function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {

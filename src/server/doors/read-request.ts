@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import type { RequestForm, WireService } from '../../wires/service.ts'
+import type { RequestForm, StoredReplies, WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
 import type { Door, DoorOperation } from './door.ts'
 import { readContinuing } from './known-messages.ts'
@@ -37,11 +37,11 @@ export async function readRequest(
   headers: Headers,
 ): Promise<DoorRequest> {
   const [transcript, service] = await Promise.all([loadTranscript(wire), loadService(wire)])
-  refuseUnsupported(given, service)
+  const { stored } = service.door ?? {}
+  refuseUnsupported(given, stored)
   const body = inUsualForm(formOf(service, operation), given)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
-  const { stored } = service.door ?? {}
   const previousId = stored?.previousId(body)
   const conversation = stored?.conversationId?.(body)
   const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
@@ -153,15 +153,15 @@ function toolPlace(place: string | undefined): number {
   return Number(/^\$\.tools\[(\d+)\]/.exec(place ?? '')?.[1] ?? -1)
 }
 
-function refuseUnsupported(body: JsonObject, { door }: WireService): void {
+function refuseUnsupported(body: JsonObject, stored: StoredReplies | undefined): void {
   if (typeof body.n === 'number' && body.n > 1) throw badInput('n must be 1: each request gets one answer.')
   const candidates = valueAt(body, 'generationConfig', 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) throw badInput('generationConfig.candidateCount must be 1.')
-  if (body.background === true && !door?.stored) throw badInput('background is not supported by this API.')
+  if (body.background === true && !stored?.retrieval) throw badInput('background is not supported by this API.')
   if (body.background === true && body.stream === true) {
     throw badInput('background cannot be combined with stream: leave one of them out.')
   }
-  if (body.background === true && body.store === false) throw badInput('background requires store to be true.')
+  if (body.background === true && !stored?.keeps(body)) throw badInput('background requires store to be true.')
   if (body.previous_response_id && body.conversation) {
     const message =
       "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."

@@ -57,7 +57,7 @@ export async function unfinishedBody(
   state: UnfinishedReply,
 ): Promise<Json> {
   const empty = objectIn(await wholeBody({ wire, service }, emptyReply({ reason: 'done' }), profile, noUsage))
-  return service.door?.stored?.unfinished(empty, state) ?? empty
+  return service.door?.stored?.retrieval?.unfinished(empty, state) ?? empty
 }
 
 /** What the provider sends, unchanged. */

@@ -94,15 +94,15 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
   const answer = fixed?.[name]
   if (answer !== undefined) return json(answer)
   if (!stored) throw nothingAt(url)
-  const { items } = stored
+  const { items, retrieval } = stored
   if (items && name === 'compact') return compact(incoming, items)
   if (items && name === 'conversations' && (id !== undefined || method === 'POST') && (part ?? 'items') === 'items') {
     const body = method === 'POST' ? (await jsonBody(incoming)).value : {}
     const asked = { method, id, isItems: part !== undefined, item, body, query: url.searchParams }
     return json(await atConversations({ store, wire, items }, owner, asked))
   }
-  if (name !== stored.endpoint || id === undefined) throw nothingAt(url)
-  const replies = { store, runs, owner, wire, stored }
+  if (name !== retrieval?.endpoint || id === undefined) throw nothingAt(url)
+  const replies = { store, runs, owner, wire, retrieval }
   switch (`${method} ${part ?? ''}`) {
     case 'GET ':
       return storedResponse(replies, id, url.searchParams.get('stream') === 'true')

@@ -10,7 +10,7 @@ import { randomHex } from '../../store/ids.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
-import type { StoredItems, StoredReplies, UnfinishedReply, WireService } from '../../wires/service.ts'
+import type { RetrievedReplies, StoredItems, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
@@ -28,7 +28,7 @@ export interface Replies {
   runs: Supervisor
   owner: string
   wire: string
-  stored: StoredReplies
+  retrieval: RetrievedReplies
 }
 
 /** An id for a reply, in the form of its wire. */
@@ -102,10 +102,10 @@ function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
 
 /** Only the id is deleted: the conversation stays, and is deleted like any other. */
 export async function deletedResponse(replies: Replies, id: string): Promise<Json> {
-  const { store, owner, stored } = replies
+  const { store, owner, retrieval } = replies
   await stopWriting(replies, id)
   if (!(await forgetResponse(store, owner, id))) throw gone(replies, id)
-  return stored.deleted(id)
+  return retrieval.deleted(id)
 }
 
 /** A page of items in order of arrival. */
@@ -123,7 +123,7 @@ export function pageFor(items: readonly JsonObject[], query: URLSearchParams): J
 /** Only responses in the background can be cancelled. One that has ended stays as it is. */
 export async function cancelledResponse(replies: Replies, id: string): Promise<Response> {
   const { data } = await known(replies, id)
-  if (data.background !== true) throw badInput(replies.stored.notCancellable)
+  if (data.background !== true) throw badInput(replies.retrieval.notCancellable)
   await stopWriting(replies, id)
   return storedResponse(replies, id, false)
 }
@@ -162,6 +162,6 @@ async function known(replies: Replies, id: string): Promise<StoredRecord> {
   return record
 }
 
-function gone({ stored }: Replies, id: string): SynapseError {
-  return new SynapseError(stored.unknown(id))
+function gone({ retrieval }: Replies, id: string): SynapseError {
+  return new SynapseError(retrieval.unknown(id))
 }

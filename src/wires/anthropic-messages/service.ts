@@ -65,6 +65,21 @@ export const anthropicMessagesService: WireService = {
     },
     callId: (key) => `toolu_${key}`,
     overloaded: 529,
+    codes: 'some',
+    // Message threads (beta, checked 2026-11): the tool runner of the official SDK uses them by default.
+    stored: {
+      keeps: ({ thread }) => isObject(thread),
+      fields: () => ({}),
+      previousId: ({ thread }) =>
+        valueAt(thread, 'type') === 'continue' ? valueAt(thread, 'previous_message_id') : undefined,
+      ofFirst: ['system', 'tools'],
+      unknownPrevious: (id) => ({
+        kind: 'not-found',
+        // The code for which clients send the whole conversation again.
+        code: 'thread_not_found',
+        message: `No usable thread state was found for previous_message_id ${id}.`,
+      }),
+    },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /message_stop/,

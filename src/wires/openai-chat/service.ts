@@ -48,7 +48,7 @@ export const openaiChatService: WireService = {
     barePaths: /^\/(?:chat\/completions|models(?:\/.+)?)$/,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
-    codes: true,
+    codes: 'always',
     losesReasoning: true,
     usageOnRequest: {
       isOmitted: (body, provider) => body.stream === true && !asksForUsage(body) && !alwaysSendsUsage(provider),

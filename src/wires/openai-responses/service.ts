@@ -56,7 +56,7 @@ export const openaiResponsesService: WireService = {
     barePaths: /^\/(?:responses|conversations)(?:\/.+)?$/,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
-    codes: true,
+    codes: 'always',
     sockets: true,
     stored: storedResponses(),
   },
@@ -110,30 +110,33 @@ export function promptOf(body: JsonObject): Prompt {
 /** Responses that a server stores for its clients: the fields that repeat the request, their items, and compaction. */
 function storedResponses(): StoredReplies {
   return {
-    endpoint: 'responses',
+    keeps: ({ store }) => store !== false,
     fields(body) {
       const id = conversationId(body)
       return { ...requestFields(body), ...(typeof id === 'string' && { conversation: { id } }) }
     },
     previousId: (body) => body.previous_response_id,
     conversationId,
-    unknown: (id) => ({ kind: 'not-found', message: `Response with id '${id}' not found.` }),
     unknownPrevious: (id) => ({
       kind: 'bad-input',
       // The code that OpenAI's clients expect.
       code: 'previous_response_not_found',
       message: `Previous response with id '${id}' not found.`,
     }),
-    deleted: (id) => ({ id, object: 'response', deleted: true }),
-    unfinished: (empty, { status, failure }) => ({
-      ...empty,
-      status,
-      completed_at: null,
-      error: failure ? { code: errorCode(failure), message: failure.message } : null,
-      usage: null,
-    }),
-    notCancellable:
-      'Cannot cancel a synchronous response. Only responses created with background=true can be cancelled.',
+    retrieval: {
+      endpoint: 'responses',
+      unknown: (id) => ({ kind: 'not-found', message: `Response with id '${id}' not found.` }),
+      deleted: (id) => ({ id, object: 'response', deleted: true }),
+      unfinished: (empty, { status, failure }) => ({
+        ...empty,
+        status,
+        completed_at: null,
+        error: failure ? { code: errorCode(failure), message: failure.message } : null,
+        usage: null,
+      }),
+      notCancellable:
+        'Cannot cancel a synchronous response. Only responses created with background=true can be cancelled.',
+    },
     items: responseItems(),
   }
 }
