@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json } from '../../src/core/json.ts'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import type { Effort } from '../../src/settings/options.ts'
 import { loadService } from '../../src/wires/list.ts'
 import { mergeExtra, nearestEffort } from '../../src/wires/shared/options.ts'
 import { put, putIn } from '../../src/wires/shared/refused-check.ts'
@@ -126,6 +127,38 @@ describe('the options in a request', () => {
       parallelTools: false,
       answerSchema: {},
     })
+  })
+
+  test('of sampling and effort are read in the form of each wire', async () => {
+    const sampling = { temperature: 0.5, top_p: 0.9 }
+    const camel = { temperature: 0.5, topP: 0.9 }
+    const thinking = { type: 'enabled', budget_tokens: 20_000 }
+    const converse = (reasoningConfig: JsonObject): JsonObject => ({
+      inferenceConfig: camel,
+      additionalModelRequestFields: { reasoningConfig },
+    })
+    const rows: [wire: string, body: JsonObject, effort: Effort | undefined][] = [
+      ['openai-chat', { ...sampling, reasoning_effort: 'low' }, 'low'],
+      ['openai-chat', { ...sampling, reasoning: { effort: 'high' }, thinking: { type: 'disabled' } }, 'none'],
+      ['openai-responses', { ...sampling, reasoning: { effort: 'xhigh' } }, 'xhigh'],
+      ['anthropic-messages', { ...sampling, thinking }, 'high'],
+      ['anthropic-messages', { ...sampling, thinking: { type: 'adaptive' } }, 'medium'],
+      ['anthropic-messages', { ...sampling, thinking, output_config: { effort: 'max' } }, 'max'],
+      ['mistral-chat', { ...sampling, reasoning_effort: 'unknown' }, undefined],
+      ['cohere-chat', { temperature: 0.5, p: 0.9, thinking: { type: 'enabled', token_budget: 100 } }, 'low'],
+      ['ollama-chat', { options: sampling, think: true }, 'medium'],
+      ['ollama-chat', { options: sampling, think: false }, 'none'],
+      ['gemini-interactions', { generation_config: { ...sampling, thinking_level: 'LOW' } }, 'low'],
+      ['gemini-generate', { generationConfig: { ...camel, thinkingConfig: { thinkingBudget: 0 } } }, 'none'],
+      ['gemini-generate', { generationConfig: { ...camel, thinkingConfig: { thinkingBudget: -1 } } }, 'medium'],
+      ['gemini-generate', { generationConfig: { ...camel, thinkingConfig: { thinkingLevel: 'HIGH' } } }, 'high'],
+      ['bedrock-converse', converse({ type: 'disabled' }), 'none'],
+      ['bedrock-converse', converse({ type: 'enabled', maxReasoningEffort: 'high' }), 'high'],
+    ]
+    for (const [wire, body, wanted] of rows) {
+      const { temperature, topP, effort } = (await loadService(wire)).options(body, 'other')
+      assert.deepEqual([temperature, topP, effort], [0.5, 0.9, wanted], `${wire} ${JSON.stringify(body)}`)
+    }
   })
 
   test('of effort are the nearest that is supported, the higher one of two', () => {

@@ -5,7 +5,7 @@ import type { WireService } from '../service.ts'
 import { listIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { noDate } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, markOf, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { effortWithThinking, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { readServerTool } from './options.ts'
 
 export const anthropicMessagesService: WireService = {
@@ -35,6 +35,9 @@ export const anthropicMessagesService: WireService = {
       answerSchema: schemaIn(valueAt(body, 'output_config', 'format') ?? body.output_format),
       maxOutput: [body.max_tokens],
       stop: body.stop_sequences,
+      temperature: body.temperature,
+      topP: body.top_p,
+      effort: effortWithThinking(valueAt(body, 'output_config', 'effort'), body.thinking),
     })
   },
   prompt: promptOf,

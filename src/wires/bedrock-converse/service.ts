@@ -1,7 +1,7 @@
 // What a server of Converse needs besides encoding and decoding.
 
 import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
-import { readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
+import { effortWithThinking, readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { withEnd, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
@@ -22,20 +22,21 @@ export const bedrockConverseService: WireService = {
   request: (messages) => ({ messages }),
   options(body) {
     const fields = body.additionalModelRequestFields
-    const thinking = valueAt(fields, 'thinking', 'type') ?? valueAt(fields, 'reasoningConfig', 'type')
+    const thinking = valueAt(fields, 'thinking') ?? valueAt(fields, 'reasoningConfig')
+    const type = valueAt(thinking, 'type')
+    const level = valueAt(fields, 'reasoning_effort')
+    const otherLevel = valueAt(fields, 'output_config', 'effort') ?? valueAt(thinking, 'maxReasoningEffort')
     const text = valueAt(body, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
     const schema = typeof text === 'string' ? parseJson(text) : undefined
     return readOptions({
       toolChoice: toolChoiceOf(valueAt(body, 'toolConfig', 'toolChoice')),
-      reasoning:
-        thinking === undefined
-          ? reasoningByEffort(valueAt(fields, 'reasoning_effort'))
-          : thinking === 'disabled'
-            ? 'off'
-            : 'on',
+      reasoning: type === undefined ? reasoningByEffort(level) : type === 'disabled' ? 'off' : 'on',
       answerSchema: isObject(schema) ? schema : undefined,
       maxOutput: [valueAt(body, 'inferenceConfig', 'maxTokens')],
       stop: valueAt(body, 'inferenceConfig', 'stopSequences'),
+      temperature: valueAt(body, 'inferenceConfig', 'temperature'),
+      topP: valueAt(body, 'inferenceConfig', 'topP'),
+      effort: effortWithThinking(level ?? otherLevel, thinking),
     })
   },
   prompt: promptOf,

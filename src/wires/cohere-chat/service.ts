@@ -3,7 +3,7 @@
 import { isObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import { valueAt } from '../shared/json-fields.ts'
-import { readOptions } from '../shared/request-options.ts'
+import { effortWithThinking, readOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 
 export const cohereChatService: WireService = {
@@ -29,6 +29,9 @@ export const cohereChatService: WireService = {
       answerSchema: isObject(schema) ? schema : valueAt(format, 'type') === 'json_object' ? {} : undefined,
       maxOutput: [body.max_tokens],
       stop: body.stop_sequences,
+      temperature: body.temperature,
+      topP: body.p,
+      effort: effortWithThinking(undefined, body.thinking),
     })
   },
   prompt: chatPrompt,

@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, objectIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, type GivenOptions, type RequestOptions } from '../shared/request-options.ts'
+import { effortIn, readOptions, type GivenOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -37,6 +37,9 @@ export const geminiGenerateService: WireService = {
       answerSchema: schemaOf(body),
       maxOutput: [valueAt(body, 'generationConfig', 'maxOutputTokens')],
       stop: valueAt(body, 'generationConfig', 'stopSequences'),
+      temperature: valueAt(body, 'generationConfig', 'temperature'),
+      topP: valueAt(body, 'generationConfig', 'topP'),
+      effort: effortOf(body),
     }),
   prompt: promptOf,
   // Without `alt=sse` a stream is one JSON array.
@@ -92,6 +95,12 @@ function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {
   if (!isObject(config)) return 'free'
   if (config.thinkingBudget === 0) return 'off'
   return config.includeThoughts === true || config.thinkingLevel !== undefined ? 'on' : 'free'
+}
+
+function effortOf(body: JsonObject): RequestOptions['effort'] {
+  const config = objectIn(valueAt(body, 'generationConfig', 'thinkingConfig'))
+  const { thinkingLevel: level, thinkingBudget: budget, includeThoughts } = config
+  return effortIn({ level, budget, isOn: includeThoughts === true || undefined })
 }
 
 function schemaOf(body: JsonObject): JsonObject | undefined {

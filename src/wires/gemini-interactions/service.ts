@@ -6,7 +6,7 @@ import type { WireService } from '../service.ts'
 import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { readOptions, type GivenOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { effortIn, readOptions, type GivenOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -26,6 +26,9 @@ export const geminiInteractionsService: WireService = {
       answerSchema: schemaIn(body.response_format),
       maxOutput: [valueAt(body, 'generation_config', 'max_output_tokens')],
       stop: valueAt(body, 'generation_config', 'stop_sequences'),
+      temperature: valueAt(body, 'generation_config', 'temperature'),
+      topP: valueAt(body, 'generation_config', 'top_p'),
+      effort: effortIn({ level: valueAt(body, 'generation_config', 'thinking_level') }),
     }),
   prompt: promptOf,
   replyPrefix: 'v1_',

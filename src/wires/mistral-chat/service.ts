@@ -1,7 +1,13 @@
 // What a server of Mistral's chat needs besides encoding and decoding.
 
 import { valueAt } from '../shared/json-fields.ts'
-import { readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import {
+  effortWithThinking,
+  readOptions,
+  reasoningByEffort,
+  schemaIn,
+  toolChoiceIn,
+} from '../shared/request-options.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import type { WireService } from '../service.ts'
 
@@ -26,6 +32,9 @@ export const mistralChatService: WireService = {
       answerSchema: schemaIn(body.response_format),
       maxOutput: [body.max_tokens],
       stop: body.stop,
+      temperature: body.temperature,
+      topP: body.top_p,
+      effort: effortWithThinking(body.reasoning_effort, body.thinking),
     })
   },
   prompt: chatPrompt,

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { noDate } from '../shared/model-forms.ts'
 import { chatPrompt } from '../shared/prompt.ts'
-import { readOptions, toolChoiceIn } from '../shared/request-options.ts'
+import { effortIn, readOptions, toolChoiceIn } from '../shared/request-options.ts'
 import type { DescribedModel, WireService } from '../service.ts'
 import { listIn, valueAt } from '../shared/json-fields.ts'
 import { generate } from './generate.ts'
@@ -33,6 +33,9 @@ export const ollamaChatService: WireService = {
       answerSchema: isObject(body.format) ? body.format : body.format === 'json' ? {} : undefined,
       maxOutput: [valueAt(body, 'options', 'num_predict')],
       stop: valueAt(body, 'options', 'stop'),
+      temperature: valueAt(body, 'options', 'temperature'),
+      topP: valueAt(body, 'options', 'top_p'),
+      effort: effortIn({ level: body.think, isOn: typeof body.think === 'boolean' ? body.think : undefined }),
     }),
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,

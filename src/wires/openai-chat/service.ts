@@ -6,6 +6,7 @@ import { chatPrompt } from '../shared/prompt.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import {
   allowedToolsIn,
+  effortWithThinking,
   readOptions,
   reasoningByEffort,
   schemaIn,
@@ -37,6 +38,9 @@ export const openaiChatService: WireService = {
       answerSchema: schemaIn(body.response_format),
       maxOutput: [body.max_completion_tokens, body.max_tokens],
       stop: body.stop,
+      temperature: body.temperature,
+      topP: body.top_p,
+      effort: effortWithThinking(body.reasoning_effort ?? valueAt(body, 'reasoning', 'effort'), body.thinking),
     }),
   prompt: chatPrompt,
   replyPrefix: 'chatcmpl-',

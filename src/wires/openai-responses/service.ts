@@ -6,7 +6,14 @@ import type { StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { allowedToolsIn, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import {
+  allowedToolsIn,
+  effortIn,
+  readOptions,
+  reasoningByEffort,
+  schemaIn,
+  toolChoiceIn,
+} from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
 import { requestDefaults, writeUsage } from './emulate.ts'
 import { readServerTool } from './options.ts'
@@ -36,6 +43,9 @@ export const openaiResponsesService: WireService = {
       reasoning: reasoningByEffort(valueAt(body, 'reasoning', 'effort')),
       answerSchema: schemaIn(valueAt(body, 'text', 'format')),
       maxOutput: [body.max_output_tokens],
+      temperature: body.temperature,
+      topP: body.top_p,
+      effort: effortIn({ level: valueAt(body, 'reasoning', 'effort') }),
     }),
   prompt: promptOf,
   counting: {

@@ -1,9 +1,10 @@
-// The options in a request body: whether tools may or must be called, the length, the reasoning. Each wire says where
-// these are in its bodies; here they are parsed.
+// The options in a request body: whether tools may or must be called, the length, sampling, the reasoning. Each wire
+// says where these are in its bodies; here they are parsed.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { freeFormInput } from '../../core/tool-kinds.ts'
+import { efforts, type Effort } from '../../settings/options.ts'
 import { objectIn, objectsIn, valueAt } from './json-fields.ts'
 
 export interface RequestOptions {
@@ -18,6 +19,9 @@ export interface RequestOptions {
   maxOutput?: number
   /** Stop sequences. */
   stop?: string[]
+  temperature?: number
+  topP?: number
+  effort?: Effort
 }
 
 /** The values in a body. */
@@ -31,9 +35,13 @@ export interface GivenOptions {
   maxOutput: (Json | undefined)[]
   /** One sequence or a list of them. */
   stop?: Json | undefined
+  temperature?: Json | undefined
+  topP?: Json | undefined
+  effort?: Effort | undefined
 }
 
 export function readOptions(fields: GivenOptions): RequestOptions {
+  const { temperature, topP, effort } = fields
   const maxOutput = fields.maxOutput.find((value) => typeof value === 'number' && value > 0)
   const sequences = Array.isArray(fields.stop) ? fields.stop : [fields.stop]
   const stop = sequences.filter((text): text is string => typeof text === 'string' && text !== '')
@@ -45,6 +53,9 @@ export function readOptions(fields: GivenOptions): RequestOptions {
     ...(fields.answerSchema && { answerSchema: fields.answerSchema }),
     ...(typeof maxOutput === 'number' && { maxOutput }),
     ...(stop.length > 0 && { stop }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+    ...(effort !== undefined && { effort }),
   }
 }
 
@@ -118,6 +129,37 @@ export function callable(tools: ToolSpec[], { allowedTools }: RequestOptions): {
 
 export function reasoningByEffort(effort: Json | undefined): RequestOptions['reasoning'] {
   return typeof effort !== 'string' ? 'free' : effort === 'none' ? 'off' : 'on'
+}
+
+/** The reasoning effort: none if it is switched off, the named level, or what corresponds to a budget of tokens. */
+export function effortIn({
+  level,
+  budget,
+  isOn,
+}: {
+  level?: Json | undefined
+  budget?: Json | undefined
+  isOn?: boolean | undefined
+}): Effort | undefined {
+  if (isOn === false) return 'none'
+  const word = typeof level === 'string' ? level.toLowerCase() : undefined
+  const named = efforts.find((effort) => effort === word)
+  if (named !== undefined) return named
+  if (typeof budget === 'number') return effortByBudget(budget)
+  return isOn ? 'medium' : undefined
+}
+
+/** `thinking` is in the form of Anthropic, which several services share; `level` is the wire's own field. */
+export function effortWithThinking(level: Json | undefined, thinking: Json | undefined): Effort | undefined {
+  const type = valueAt(thinking, 'type')
+  const isOn = type === 'enabled' || type === 'adaptive' || (type === 'disabled' ? false : undefined)
+  return effortIn({ level, isOn, budget: valueAt(thinking, 'budget_tokens') ?? valueAt(thinking, 'token_budget') })
+}
+
+function effortByBudget(tokens: number): Effort {
+  if (tokens === 0) return 'none'
+  if (tokens < 0) return 'medium'
+  return tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high'
 }
 
 /** The schema in a description of the answer's format. */
