@@ -134,9 +134,9 @@ export interface StoredReplies {
   /** The fields of a reply that repeat its request. */
   fields(body: JsonObject): JsonObject
   /** The reply that a request continues. */
-  previousId(body: JsonObject): Json | undefined
+  previousId(body: JsonObject): string | undefined
   /** The conversation that a request names. */
-  conversationId?(body: JsonObject): Json | undefined
+  conversationId?(body: JsonObject): string | undefined
   /** Fields that only the first request of a conversation has: they apply to those that continue it. */
   ofFirst?: readonly string[]
   /** For an unknown id of a reply that is continued. */

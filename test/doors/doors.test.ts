@@ -206,6 +206,8 @@ test('a list of instructions alone is a question, over each provider', async (t)
     const { choices } = await openai.chat.completions.create({ model, messages })
     assert.ok(choices[0]?.message.content, model)
     assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /Say hello/)
+    const { output_text: text } = await openai.responses.create({ model, input: messages, previous_response_id: null })
+    assert.ok(text.length > 0, model)
   }
 })
 

@@ -23,7 +23,7 @@ export async function withFirstRequest(
   body: JsonObject,
 ): Promise<WithFirst> {
   const previousId = stored?.previousId(body)
-  if (!stored?.ofFirst || typeof previousId !== 'string') return { body }
+  if (!stored?.ofFirst || previousId === undefined) return { body }
   const previous = await responseOf(store, owner, previousId)
   const firstExchange = textIn(previous?.data.firstExchange)
   const first = await requestBody(store, owner, firstExchange)

@@ -65,8 +65,8 @@ export async function readRequest(
     ],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
     ...(given.background === true && { isBackground: true }),
-    ...(typeof previousId === 'string' && { previousId }),
-    ...(typeof conversation === 'string' && { conversation }),
+    ...(previousId !== undefined && { previousId }),
+    ...(conversation !== undefined && { conversation }),
     ...(session !== undefined && { session }),
     ...(isObject(body.prompt) && { unchangedOnly: promptIsElsewhere(provider) }),
   }

@@ -73,8 +73,10 @@ export const anthropicMessagesService: WireService = {
     stored: {
       keeps: ({ thread }) => isObject(thread),
       fields: () => ({}),
-      previousId: ({ thread }) =>
-        valueAt(thread, 'type') === 'continue' ? valueAt(thread, 'previous_message_id') : undefined,
+      previousId: ({ thread }) => {
+        const id = valueAt(thread, 'type') === 'continue' ? valueAt(thread, 'previous_message_id') : undefined
+        return typeof id === 'string' ? id : undefined
+      },
       ofFirst: ['system', 'tools'],
       unknownPrevious: (id) => ({
         kind: 'not-found',

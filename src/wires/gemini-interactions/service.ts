@@ -40,7 +40,7 @@ export const geminiInteractionsService: WireService = {
     stored: {
       keeps: ({ store }) => store !== false,
       fields: ({ previous_interaction_id: id }) => (typeof id === 'string' ? { previous_interaction_id: id } : {}),
-      previousId: (body) => body.previous_interaction_id,
+      previousId: ({ previous_interaction_id: id }) => (typeof id === 'string' ? id : undefined),
       unknownPrevious: unknown,
       retrieval: {
         endpoint: 'interactions',

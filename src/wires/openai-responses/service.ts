@@ -17,7 +17,7 @@ import {
 import { serverErrorText } from '../shared/refusal.ts'
 import { requestDefaults, writeUsage } from './emulate.ts'
 import { readServerTool } from './options.ts'
-import { itemId } from './types.ts'
+import { itemId, stringField } from './types.ts'
 
 export const openaiResponsesService: WireService = {
   home: 'openai',
@@ -123,9 +123,9 @@ function storedResponses(): StoredReplies {
     keeps: ({ store }) => store !== false,
     fields(body) {
       const id = conversationId(body)
-      return { ...requestFields(body), ...(typeof id === 'string' && { conversation: { id } }) }
+      return { ...requestFields(body), ...(id !== undefined && { conversation: { id } }) }
     },
-    previousId: (body) => body.previous_response_id,
+    previousId: (body) => stringField(body, 'previous_response_id'),
     conversationId,
     unknownPrevious: (id) => ({
       kind: 'bad-input',
@@ -157,8 +157,8 @@ function errorCode({ kind }: Failure): string {
   return kind === 'invalid-request' || kind === 'context-overflow' ? 'invalid_prompt' : 'server_error'
 }
 
-function conversationId({ conversation }: JsonObject) {
-  return isObject(conversation) ? conversation.id : conversation
+function conversationId(body: JsonObject): string | undefined {
+  return isObject(body.conversation) ? stringField(body.conversation, 'id') : stringField(body, 'conversation')
 }
 
 function responseItems(): StoredItems {
