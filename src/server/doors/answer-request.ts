@@ -63,10 +63,7 @@ export async function answerRequest(
   if (again) return again
   const delivered = delivery(store, principal.owner, key)
   try {
-    const run = await startReply(incoming, read, reply, {
-      ...unchanged,
-      delivery: { ...delivered, replyId: reply.profile.replyId },
-    })
+    const run = await startReply(incoming, read, reply, { ...unchanged, delivery: delivered })
     return await writtenReply(incoming, reply, run, delivered)
   } catch (error) {
     delivered.lost()
@@ -124,21 +121,20 @@ async function startReply(
     ...how,
     sent: { ...(client && { client }), protocol: door.wire, path: url.pathname, body: sent.bytes },
     start,
-    isNamed: request.conversation !== undefined,
+    replyId,
     memory,
     ...(stored && {
       response: {
-        id: replyId,
         isStored: stored.keeps(body),
         isBackground: request.isBackground === true,
-        about: (exchangeId: string) => ({
-          exchangeId,
+        isFirst: stored.ofFirst !== undefined && firstExchange === undefined,
+        data: {
           model: name,
           createdAt,
           fields,
           ...(request.isBackground && { background: true }),
-          ...(stored.ofFirst && { firstExchange: firstExchange ?? exchangeId }),
-        }),
+          ...(firstExchange !== undefined && { firstExchange }),
+        },
       },
     }),
   })

@@ -44,7 +44,8 @@ export async function chooseConversation(
     busy.add(conversationId)
     return { ...found, conversationId, isNew: false, isAside }
   }
-  if (options.isNamed) throw conversationLocked()
+  // The client named it, so no other may be used.
+  if (request.conversation !== undefined) throw conversationLocked()
   return newConversation(options, found, isAside)
 }
 

@@ -77,8 +77,8 @@ export function replyRecords(
     session: string | undefined
     passedBy?: string | undefined
     exchangeId: string
-    responseId?: string
-    response?: JsonObject
+    /** For clients that retrieve the reply later. */
+    response?: { id: string; data: JsonObject }
   },
 ): NewRecord[] {
   const { conversationId, entryId } = place
@@ -98,7 +98,7 @@ export function replyRecords(
     record(kinds.exchange, about.exchangeId),
     ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
     ...(words === undefined ? [] : [record(kinds.text, words, session === undefined ? {} : { session })]),
-    ...(about.responseId === undefined ? [] : [record(kinds.response, about.responseId, about.response)]),
+    ...(about.response ? [record(kinds.response, about.response.id, about.response.data)] : []),
   ]
 }
 

@@ -26,8 +26,8 @@ export interface RecordsOfRun {
   ofEmptyReply(written: Omit<WrittenReply, 'outcome'>): NewRecord[]
   /** Of a response in the background before it has a reply, or that ends without one. `basedOn`: the entry that it answers. */
   ofUnfinished(basedOn: string, state: UnfinishedReply): NewRecord[]
-  /** The client's id of the reply, if its API has one. */
-  responseId(): string | undefined
+  /** The client's id of the reply. */
+  clientReplyId(): string | undefined
 }
 
 /** `hash`: of the whole request. */
@@ -36,51 +36,52 @@ export function recordsOfRun(
   { conversationId, hash }: { conversationId: string; hash: string },
   passes: PassThrough | undefined,
 ): RecordsOfRun {
-  const { principal, request, response, delivery, verbatim } = options
+  const { principal, request, replyId, response, delivery, verbatim } = options
   const { owner } = principal
   const isPassed = (): boolean => passes?.peek() !== undefined
-  const responseId = (): string | undefined => (isPassed() ? passes?.replyId() : response?.id)
+  const clientReplyId = (): string | undefined => (isPassed() ? passes?.replyId() : replyId)
   return {
-    responseId,
+    clientReplyId,
 
     ofRequest(exchangeId, bodySha256) {
       const { body: _body, ...about } = options.sent
       return clientRequestRecord(owner, { exchangeId, conversationId }, { ...about, bodySha256 })
     },
 
-    ofReply({ entryId, exchangeId, outcome, reply }) {
+    ofReply({ outcome, ...written }) {
+      const records = recordsFor(written)
       // An answer that the client has cut off itself is not the answer to its next request.
-      const whole = outcome === 'done' ? delivery : undefined
-      const replyId = responseId() ?? whole?.replyId ?? ''
-      return [
-        ...(whole ? [whole.record({ conversationId, entryId, exchangeId, replyId })] : []),
-        ...found({ entryId, exchangeId, reply }),
-      ]
+      if (!delivery || outcome !== 'done') return records
+      const { entryId, exchangeId } = written
+      const id = clientReplyId() ?? replyId ?? ''
+      return [delivery.record({ conversationId, entryId, exchangeId, replyId: id }), ...records]
     },
 
-    ofUnfinished(basedOn, state) {
+    ofUnfinished(basedOn, { status, failure }) {
       if (!response?.isBackground) return []
-      const data = { ...plainJson(response.about('')), ...plainJson(state), basedOn }
-      return [responseRecord(owner, conversationId, response.id, data)]
+      const end = { status, ...(failure && { failure: { kind: failure.kind, message: failure.message } }) }
+      return [responseRecord(owner, conversationId, replyId ?? '', { ...response.data, ...end, basedOn })]
     },
 
-    ofEmptyReply: (written) => found(written, { stop: { ...written.reply.stop } }),
+    ofEmptyReply: (written) => recordsFor(written, { stop: { ...written.reply.stop } }),
   }
 
-  function found({ entryId, exchangeId, reply }: Omit<WrittenReply, 'outcome'>, more: JsonObject = {}): NewRecord[] {
-    const id = response?.isStored ? responseId() : undefined
-    const about = response?.about(exchangeId)
+  function recordsFor(
+    { entryId, exchangeId, reply }: Omit<WrittenReply, 'outcome'>,
+    more: JsonObject = {},
+  ): NewRecord[] {
+    const id = clientReplyId()
     return replyRecords(owner, { conversationId, entryId }, reply, {
       hash,
       exchangeId,
       session: request.session,
       passedBy: isPassed() ? verbatim?.provider : undefined,
-      ...(id !== undefined && { responseId: id }),
-      ...(about && { response: { ...plainJson(about), ...more } }),
+      ...(response?.isStored &&
+        id !== undefined && { response: { id, data: { ...responseData(exchangeId), ...more } } }),
     })
   }
-}
 
-function plainJson(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject
+  function responseData(exchangeId: string): JsonObject {
+    return { ...response?.data, exchangeId, ...(response?.isFirst && { firstExchange: exchangeId }) }
+  }
 }

@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import type { RunEvent } from '../../core/event.ts'
 import { badInput } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Held } from '../../run/log/lease.ts'
@@ -68,21 +69,22 @@ export interface DoorRunOptions {
   sent: { client?: string; protocol: string; path: string; body: Uint8Array }
   /** The request that can be sent unchanged. */
   verbatim?: PassableRequest
+  /** The client's id of the answer, unless it gets that of the provider. */
+  replyId?: string
   /** How the client receives the answer. */
-  delivery?: { replyId: string } & Delivery
+  delivery?: Delivery
   /** The position where the request continues, as it says. */
   start?: StartingPoint | undefined
-  /** No other conversation may be used: the client named it. */
-  isNamed?: boolean
   /** Stores the response for this connection only. */
   memory?: ConnectionMemory | undefined
   /** What is stored of a response that can be retrieved later. */
   response?: {
-    id: string
     isStored: boolean
     /** The client does not wait for it, and retrieves it later. */
     isBackground: boolean
-    about: (exchangeId: string) => { [name: string]: string | number | boolean | object }
+    /** The request is the first one of its conversation. */
+    isFirst: boolean
+    data: JsonObject
   }
 }
 
@@ -150,7 +152,7 @@ function runIn(
     serverTools: served.tools.map(({ name }) => name),
     verbatim: passes?.verbatim,
     incoming: () => [],
-    prepare: options.isNamed ? () => checkUnchanged(store, owner, options.start) : undefined,
+    prepare: request.conversation === undefined ? undefined : () => checkUnchanged(store, owner, options.start),
     opening(held, before) {
       leased.resolve(true)
       return openingOf(parts, held, before, () => stored.resolve(true))
@@ -321,7 +323,7 @@ async function settle(parts: RunParts, end: RunEnd): Promise<DoorEnd> {
   }
   if (response && !response.isStored) {
     const { conversationId } = place
-    memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash: nextHash(place.hash, [reply]) })
+    memory?.remember(records.clientReplyId() ?? '', { conversationId, entryId, hash: nextHash(place.hash, [reply]) })
   }
   if (progress.recordedId !== entryId) {
     const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'

@@ -14,7 +14,7 @@ const lifetimeMs = 10 * 60_000
 const underWay = new Map<string, number>()
 
 export interface Delivery {
-  record(about: { conversationId: string; entryId: string; exchangeId: string; replyId: string }): NewRecord
+  record(answer: UndeliveredAnswer): NewRecord
   /** The client has received all of it. */
   done(): void
   /** The client has disconnected. */
@@ -56,10 +56,10 @@ export function delivery(store: Store, owner: string, key: string): Delivery {
   let exchangeId: string | undefined
   underWay.set(place, (underWay.get(place) ?? 0) + 1)
   return {
-    record(about) {
-      exchangeId = about.exchangeId
+    record(answer) {
+      exchangeId = answer.exchangeId
       const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
-      return { owner, kind, id: key, conversationId: about.conversationId, data: { ...about }, expiresAt }
+      return { owner, kind, id: key, conversationId: answer.conversationId, data: { ...answer }, expiresAt }
     },
     done() {
       if (isOver) return
