@@ -134,41 +134,91 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   if (!door) throw new TypeError(`${wire} has no door`)
   const write = (await door.writer())(profile)
   const chunksOf = clientChunks(write, options)
-  let unsent = ''
-  let isFlushing = false
-  let isOver = false
-  let sink: BodySink | undefined
-  const first = Promise.withResolvers<void>()
-  let hasBegun = false
-  const keepAlive = setInterval(
-    () => send(framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'),
-    options.keepAliveMs ?? 15_000,
-  )
+  const body = streamedText(framing, options)
   run.events.listen((event) => {
-    if (isOver || event.type !== 'reply-event') return
+    if (event.type !== 'reply-event' || body.isOver()) return
     try {
-      send(textOf(chunksOf(event.event)))
+      body.send(textOf(chunksOf(event.event)))
     } catch {
       fail(unforeseen())
     }
   })
   run.ended.then(finish, (error: unknown) => fail(error instanceof SynapseError ? error : unforeseen()))
-  await first.promise
-  const source: BodySource = {
-    start(opened) {
-      sink = opened
-      flush()
+  await body.begun
+  return streamedResponse(body.source, { headers: { ...streamHeaders, ...typeOf(framing), ...headersOf(run) } })
+
+  function finish(ended: DoorEnd): void {
+    if (!ended.reply || ended.failure || ended.outcome === 'cancelled') fail(errorOf(ended))
+    else body.end(textOf(write.end()) + doneLine(framing))
+  }
+
+  function fail(error: SynapseError): void {
+    if (body.isEmpty()) body.abandon(error)
+    else body.end(textOf(write.fail(options.issueOf(error))))
+  }
+
+  function textOf(chunks: readonly Json[]): string {
+    let text = ''
+    for (const chunk of chunks) text += framed(shown(chunk), framing)
+    return text
+  }
+}
+
+interface StreamedText {
+  source: BodySource
+  /** Resolved with the first text. */
+  begun: Promise<void>
+  send(text: string): void
+  /** With the last text. */
+  end(text: string): void
+  /** Rejects `begun`: there is no text, and none will follow. */
+  abandon(error: SynapseError): void
+  isEmpty(): boolean
+  isOver(): boolean
+}
+
+/** The text of a body. What arrives together is sent together, and a silence is filled, so that clients do not give up. */
+function streamedText(
+  framing: Framing,
+  { run, keepAliveMs = 15_000, delivered }: Pick<ReplyOptions, 'run' | 'keepAliveMs' | 'delivered'>,
+): StreamedText {
+  const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>()
+  let hasBegun = false
+  let unsent = ''
+  let isFlushing = false
+  let isOver = false
+  let sink: BodySink | undefined
+  const keepAlive = setInterval(() => send(framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'), keepAliveMs)
+  return {
+    source: {
+      start(opened) {
+        sink = opened
+        flush()
+      },
+      delivered: () => delivered?.(),
+      cancel() {
+        isOver = true
+        clearInterval(keepAlive)
+        run.abort()
+      },
     },
-    delivered: () => options.delivered?.(),
-    cancel() {
+    begun,
+    send,
+    end(text) {
+      if (isOver) return
       isOver = true
       clearInterval(keepAlive)
-      run.abort()
+      unsent += text
+      flush()
     },
+    abandon(error) {
+      clearInterval(keepAlive)
+      reject(error)
+    },
+    isEmpty: () => !hasBegun && unsent === '',
+    isOver: () => isOver,
   }
-  return streamedResponse(source, { headers: { ...streamHeaders, ...typeOf(framing), ...headersOf(run) } })
 
-  /** What arrives together is sent together. */
   function send(text: string): void {
     if (text === '') return
     unsent += text
@@ -180,37 +230,12 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   function flush(): void {
     isFlushing = false
     hasBegun = true
-    first.resolve()
+    begin()
     if (!sink) return
     if (!isOver) keepAlive.refresh()
     if (unsent !== '') sink.write(unsent)
     unsent = ''
     if (isOver) sink.end()
-  }
-
-  function end(text: string): void {
-    if (isOver) return
-    isOver = true
-    clearInterval(keepAlive)
-    unsent += text
-    flush()
-  }
-
-  function finish(ended: DoorEnd): void {
-    if (!ended.reply || ended.failure || ended.outcome === 'cancelled') fail(errorOf(ended))
-    else end(textOf(write.end()) + doneLine(framing))
-  }
-
-  function fail(error: SynapseError): void {
-    if (hasBegun || unsent !== '') return end(textOf(write.fail(options.issueOf(error))))
-    clearInterval(keepAlive)
-    first.reject(error)
-  }
-
-  function textOf(chunks: readonly Json[]): string {
-    let text = ''
-    for (const chunk of chunks) text += framed(shown(chunk), framing)
-    return text
   }
 }
 
