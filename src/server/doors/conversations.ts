@@ -43,24 +43,24 @@ export async function atConversations(
 ): Promise<Json> {
   const { method, id, isItems, item, body, query } = request
   const { store } = form
-  if (id === undefined) return created(form, owner, body)
+  if (id === undefined) return createConversation(form, owner, body)
   const conversation = await conversationOf(store, owner, id)
   if (!isItems) {
     const change = method === 'DELETE' ? { deleted: true } : { metadata: body.metadata ?? {} }
     if (method !== 'GET') await oneByOne(conversation, () => updateData(store, conversation, change))
     if (method === 'DELETE') return { id, object: 'conversation.deleted', deleted: true }
-    return shown(store, conversation)
+    return conversationBody(store, conversation)
   }
   if (method === 'POST') {
     const messages = await messagesIn(form, body)
-    return writing(form, conversation, (write) => added(form, conversation, messages, write))
+    return withLease(form, conversation, (write) => addItems(form, conversation, messages, write))
   }
   if (item !== undefined && method === 'DELETE') {
-    await writing(form, conversation, (write, now) => withoutItem(form, now, item, write))
-    return shown(store, conversation)
+    await withLease(form, conversation, (write, now) => deleteItem(form, now, item, write))
+    return conversationBody(store, conversation)
   }
   const items = await itemsOf(form, conversation)
-  if (item !== undefined) return placeIn(items, item).value
+  if (item !== undefined) return itemWithId(items, item).value
   return pageFor(
     items.map(({ value }) => value),
     query,
@@ -68,7 +68,7 @@ export async function atConversations(
 }
 
 /** Writes items while nothing else writes to the conversation. `now`: the conversation as it is then. */
-async function writing<T>(
+async function withLease<T>(
   { store }: ConversationForm,
   { owner, id }: Conversation,
   write: (write: Write, now: Conversation) => Promise<T>,
@@ -105,14 +105,14 @@ async function oneByOne<T>({ id }: Pick<Conversation, 'id'>, change: () => Promi
   }
 }
 
-async function created(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
+async function createConversation(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
   const { store } = form
   const messages = await messagesIn(form, body)
   const conversation = await store.createConversation(owner)
   const entries = messages.map((message) => ({ message }))
   if (entries.length > 0) await store.appendAll(owner, conversation.id, entries)
   if (isObject(body.metadata)) await updateData(store, conversation, { metadata: body.metadata })
-  return shown(store, conversation)
+  return conversationBody(store, conversation)
 }
 
 /** By the id of the API. */
@@ -146,7 +146,7 @@ async function storedData(store: Store, { owner, id }: Conversation): Promise<Js
   return (await store.record(owner, kind, id))?.data ?? {}
 }
 
-async function shown(store: Store, conversation: Conversation): Promise<Json> {
+async function conversationBody(store: Store, conversation: Conversation): Promise<Json> {
   const { id, createdAt } = conversation
   const { metadata = {} } = await storedData(store, conversation)
   const created_at = Math.floor(Date.parse(createdAt) / 1000)
@@ -157,7 +157,7 @@ function apiId(id: string): string {
   return `conv_${id.replaceAll('-', '')}`
 }
 
-interface PlacedItem {
+interface EntryItem {
   entry: Entry
   /** What its id is made of. */
   key: string
@@ -167,7 +167,7 @@ interface PlacedItem {
 async function itemsOf(
   { store, wire, items: form }: ConversationForm,
   conversation: Conversation,
-): Promise<PlacedItem[]> {
+): Promise<EntryItem[]> {
   const { owner, head } = conversation
   const format = await loadTranscript(wire)
   const path = head === null ? [] : withoutAnswered(await store.history(owner, head))
@@ -190,13 +190,13 @@ function itemsIn({ write }: TranscriptFormat, ...messages: Message[]): JsonObjec
   return objectsIn(write(messages))
 }
 
-function placeIn(items: readonly PlacedItem[], id: string): PlacedItem {
+function itemWithId(items: readonly EntryItem[], id: string): EntryItem {
   const found = items.find(({ value }) => value.id === id)
   if (found) return found
   throw new SynapseError({ kind: 'not-found', message: `Item with id '${id.slice(0, 100)}' not found.` })
 }
 
-async function added(
+async function addItems(
   form: ConversationForm,
   conversation: Conversation,
   messages: readonly Message[],
@@ -219,47 +219,50 @@ async function messagesIn({ wire }: ConversationForm, body: JsonObject): Promise
 }
 
 /** What came after the item is written again without it, in one transaction. The items that are left keep their ids. */
-async function withoutItem(
+async function deleteItem(
   form: ConversationForm,
   conversation: Conversation,
-  id: string,
+  itemId: string,
   write: Write,
 ): Promise<void> {
   const { store } = form
-  const { owner, id: conversationId } = conversation
+  const { owner, id: conversationId, head } = conversation
   const format = await loadTranscript(form.wire)
-  const placed = await itemsOf(form, conversation)
-  const { entry, key } = placeIn(placed, id)
-  const keysOf = (one: Entry): string[] => placed.filter((item) => item.entry.id === one.id).map((item) => item.key)
-  const own = keysOf(entry)
-  const left = itemsIn(format, entry.message).filter((_, i) => own[i] !== key)
-  const path = conversation.head === null ? [] : await store.history(owner, conversation.head)
-  const at = path.findIndex((one) => one.id === entry.id)
-  const remaining = own.filter((one) => one !== key)
-  const rest = (left.length === 0 ? [] : format.read(left).messages).map((message) => ({
-    message,
-    at: entry.at,
-    keys: remaining.splice(0, itemsIn(format, message).length),
+  const items = await itemsOf(form, conversation)
+  const { entry, key } = itemWithId(items, itemId)
+  const keysOf = ({ id }: Entry): string[] => items.filter((item) => item.entry.id === id).map((item) => item.key)
+  const path = head === null ? [] : await store.history(owner, head)
+  const index = path.findIndex(({ id }) => id === entry.id)
+  const later = path.slice(index + 1).map((after) => ({ message: after.message, at: after.at, keys: keysOf(after) }))
+  const rewritten = [...withoutItem(format, entry, keysOf(entry), key), ...later].map((one) => ({
+    id: uuidv7(),
+    ...one,
   }))
-  const later = path.slice(at + 1).map((one) => ({ message: one.message, at: one.at, keys: keysOf(one) }))
-  const moved = [...rest, ...later].map((one) => ({ id: uuidv7(), ...one }))
-  if (moved.length === 0) {
+  if (rewritten.length === 0) {
     await store.setHead(owner, conversationId, { entryId: entry.parentId }, write)
     return
   }
-  const entries = moved.map(({ id: entryId, message, at: time }, i) => ({
-    id: entryId,
+  const entries = rewritten.map(({ id, message, at }, i) => ({
+    id,
     message,
-    at: time,
-    parentId: moved[i - 1]?.id ?? entry.parentId,
+    at,
+    parentId: rewritten[i - 1]?.id ?? entry.parentId,
     head: 'move' as const,
   }))
-  const record = await recordWith(store, conversation, (before) => {
-    const known = isObject(before.keys) ? before.keys : {}
-    const earlier = path.slice(0, at).flatMap((one) => (one.id in known ? [[one.id, keysOf(one)]] : []))
-    return { keys: Object.fromEntries([...earlier, ...moved.map((one) => [one.id, one.keys])]) as JsonObject }
+  const record = await recordWith(store, conversation, ({ keys }) => {
+    const earlier = path.slice(0, index).filter(({ id }) => isObject(keys) && id in keys)
+    const keysById = [...earlier.map((one) => [one.id, keysOf(one)]), ...rewritten.map((one) => [one.id, one.keys])]
+    return { keys: Object.fromEntries(keysById) as JsonObject }
   })
   await store.appendAll(owner, conversationId, entries, write, [record])
+}
+
+/** A message without one of its items; what is left may be several messages. `keys`: of its items. */
+function withoutItem(format: TranscriptFormat, { message, at }: Entry, keys: string[], key: string) {
+  const left = itemsIn(format, message).filter((_, i) => keys[i] !== key)
+  const leftKeys = keys.filter((other) => other !== key)
+  const messages = left.length === 0 ? [] : format.read(left).messages
+  return messages.map((part) => ({ message: part, at, keys: leftKeys.splice(0, itemsIn(format, part).length) }))
 }
 
 function checkCount(items: readonly JsonObject[]): void {
