@@ -36,7 +36,7 @@ async function services(): Promise<DoorService[]> {
 
 /** Undefined: the request is for the page or the server's own API. */
 export async function doorOf(method: string, url: URL, headers: Headers): Promise<Door | undefined> {
-  const whole = tidied(url.pathname)
+  const whole = withoutExtraSlashes(url.pathname)
   const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(whole) ?? []
   const isVersion = /^v1(?:beta|alpha)?$/.test(first)
   // Loading all of them takes time, which the page need not wait for.
@@ -48,35 +48,36 @@ export async function doorOf(method: string, url: URL, headers: Headers): Promis
   if (!isVersion && prefix === undefined) return undefined
   const path = isNamed ? rest : whole
   const ordered = all.toSorted((a, b) => rank(a) - rank(b))
-  const usual = usualFor(path, prefix, headers, ordered)
-  if (!usual) return undefined
-  const tail = path.replace(/^\/v1(?:beta|alpha)?(?=\/|$)/, '')
-  const found = method === 'HEAD' ? undefined : routed(ordered, method, path, prefix)
-  const { id: wire, home } = found?.service ?? usual
-  const provider = prefix ?? home
-  const isUpgrade = headers.get('upgrade')?.toLowerCase() === 'websocket'
-  if (isUpgrade) return socketDoor(ordered, path, { wire, provider, path: tail })
-  const operation: DoorOperation =
-    method === 'HEAD' ? { do: 'head' } : (found?.operation ?? modelsIn(method, path) ?? { do: 'unknown' })
-  const isModels = operation.do === 'models'
-  return {
-    wire: isModels ? usual.id : wire,
-    provider: isModels ? (prefix ?? usual.home) : provider,
-    path: tail,
-    operation,
+  const format = formatService(path, prefix, headers, ordered)
+  if (!format) return undefined
+  if (headers.get('upgrade')?.toLowerCase() === 'websocket') {
+    const socket = ordered.find(
+      (service) => service.door.sockets && service.route('POST', path, prefix)?.do === 'reply',
+    )
+    return doorTo(socket ?? format, { do: socket ? 'upgrade' : 'unknown' })
+  }
+  if (method === 'HEAD') return doorTo(format, { do: 'head' })
+  const route = findRoute(ordered, method, path, prefix)
+  // Lists of models have the same path on many wires.
+  if (route && route.operation.do !== 'models') return doorTo(route.service, route.operation)
+  return doorTo(format, route?.operation ?? modelsIn(method, path) ?? { do: 'unknown' })
+
+  function rank({ home }: DoorService): number {
+    return home === prefix ? 0 : 1
   }
 
-  function rank({ home: one }: DoorService): number {
-    return one === prefix ? 0 : 1
+  function doorTo({ id, home }: DoorService, operation: DoorOperation): Door {
+    const tail = path.replace(/^\/v1(?:beta|alpha)?(?=\/|$)/, '')
+    return { wire: id, provider: prefix ?? home, path: tail, operation }
   }
 }
 
 /** A base URL with a slash at its end gives two in a row, and some clients end every path with one. */
-function tidied(path: string): string {
+function withoutExtraSlashes(path: string): string {
   return path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
 
-function routed(
+function findRoute(
   ordered: readonly DoorService[],
   method: string,
   path: string,
@@ -91,7 +92,7 @@ function routed(
 }
 
 /** The wire whose error and list formats a client reads if the path does not tell. */
-function usualFor(
+function formatService(
   path: string,
   prefix: string | undefined,
   headers: Headers,
@@ -100,13 +101,6 @@ function usualFor(
   const named = ordered.find(({ home }) => home === prefix)
   if (named && !named.door.compatiblePaths?.test(path)) return named
   return ordered.find(({ door }) => door.recognises?.(path, headers)) ?? ordered.find(({ door }) => door.isDefault)
-}
-
-function socketDoor(ordered: readonly DoorService[], path: string, door: Omit<Door, 'operation'>): Door {
-  const service = ordered.find((one) => one.door.sockets && one.route('POST', path, undefined)?.do === 'reply')
-  return service
-    ? { ...door, wire: service.id, operation: { do: 'upgrade' } }
-    : { ...door, operation: { do: 'unknown' } }
 }
 
 function modelsIn(method: string, path: string): Operation | undefined {
