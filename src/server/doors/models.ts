@@ -64,10 +64,10 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
     const ref = await findModel(model, { rows, env: server.env, aliases })
     const row = rows.find(({ id }) => id === ref.provider)
     const own = ref.model ?? row?.defaultModel
-    const { door: written } = await loadService(wire)
+    const { door: wireDoor } = await loadService(wire)
     return withWire(own === undefined ? model : `${ref.provider}/${own}`, row, {
       wire,
-      isLast: written?.losesReasoning,
+      isLast: wireDoor?.losesReasoning,
     })
   }
 }

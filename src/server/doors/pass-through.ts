@@ -72,11 +72,16 @@ export async function verbatimFor(
   if (principal.models && namesOthers(body, inPath)) return {}
   // A stream that is one JSON array is written here.
   if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
-  const { door: written, listField } = await loadService(wire)
-  const metered = addedUsage(written, body, endpoint)
+  const { door: wireDoor, listField } = await loadService(wire)
+  const metered = addedUsage(wireDoor, body, endpoint)
   // The client's own options of the stream would have to be changed.
   if (metered && metered.field.name in body) return {}
-  const sent = passable(endpoint, { name: inPath ? undefined : name, listField, added: metered?.field }, body, given)
+  const sent = passableBody(
+    endpoint,
+    { name: inPath ? undefined : name, listField, added: metered?.field },
+    body,
+    given,
+  )
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -87,7 +92,7 @@ export async function verbatimFor(
       provider: endpoint.provider.id,
       protocol: wire,
       path: query.size > 0 ? `${path}?${query.toString()}` : path,
-      headers: passedHeaders(http.headers, endpoint.headers),
+      headers: requestHeaders(http.headers, endpoint.headers),
       body: sent,
       whole: !stream,
       ...(metered && {
@@ -127,7 +132,7 @@ function usageNote({ field: { name, value } }: UsageOnRequest): Note {
 }
 
 /** The body of a request that may be sent unchanged; undefined: something has to be changed. */
-function passable(
+function passableBody(
   endpoint: Endpoint,
   { name, listField, added }: { name: string | undefined; listField: string; added: AddedField | undefined },
   body: JsonObject,
@@ -139,7 +144,8 @@ function passable(
   if (issuesOf(sent, listField, endpoint).length > 0) return undefined
   if (model === undefined && !added) return given.bytes
   // Where the name of the model is missing, or there twice, the body is written again.
-  const bytes = model !== undefined && !given.model ? Buffer.from(JSON.stringify(sent)) : edited(given, model, added)
+  const bytes =
+    model !== undefined && !given.model ? Buffer.from(JSON.stringify(sent)) : editedBody(given, model, added)
   sentFor.set(given.bytes, bytes)
   return bytes
 }
@@ -147,7 +153,11 @@ function passable(
 type AddedField = UsageOnRequest['field']
 
 /** With another name of the model, or with a field at the end. Nothing else is changed, not even a space. */
-function edited({ bytes, model: place }: ParsedBody, model: string | undefined, added: AddedField | undefined): Buffer {
+function editedBody(
+  { bytes, model: place }: ParsedBody,
+  model: string | undefined,
+  added: AddedField | undefined,
+): Buffer {
   const end = bytes.lastIndexOf('}')
   const fields =
     model !== undefined && place
@@ -189,10 +199,10 @@ export function passThrough(
   function observe(answer: FetchedReply, sent: string | Uint8Array): FetchedReply {
     coming = undefined
     if (sent !== verbatim.body || answer.status < 200 || answer.status >= 300 || !answer.body) return answer
-    const copy = copying(ends, verbatim.whole)
-    const headers = returned(answer.headers)
+    const copy = bufferedCopy(ends, verbatim.whole)
+    const headers = responseHeaders(answer.headers)
     coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
-    const body = overheard(answer.body, verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy)
+    const body = teeBody(answer.body, verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy)
     return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
   }
 }
@@ -210,7 +220,7 @@ interface Copy extends BodySink {
  * The client may send its next request as soon as it has the end of a reply, and then the reply must be in the log:
  * from the first match of `ends` on, nothing is sent before it is released.
  */
-function copying(ends: RegExp, whole: boolean): Copy {
+function bufferedCopy(ends: RegExp, whole: boolean): Copy {
   /** Before the client reads. */
   const early: Uint8Array[] = []
   /** Before the reply is in the log. */
@@ -277,7 +287,7 @@ function copying(ends: RegExp, whole: boolean): Copy {
 }
 
 /** The same bytes twice: they are passed on as they are read. */
-function overheard(body: FetchedBody, copy: BodySink): FetchedBody {
+function teeBody(body: FetchedBody, copy: BodySink): FetchedBody {
   const reader = body.getReader()
   const cancel = async (): Promise<void> => {
     copy.end()
@@ -321,7 +331,7 @@ function isOfClient(name: string): boolean {
 }
 
 /** The headers of a client that are passed on to the provider. Those that the provider's row sets are the row's. */
-function passedHeaders(headers: Headers, own: Readonly<Record<string, string>>): Record<string, string> {
+function requestHeaders(headers: Headers, own: Readonly<Record<string, string>>): Record<string, string> {
   const set = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   const given = [...headers].filter(
     ([name, value]) =>
@@ -333,6 +343,6 @@ function passedHeaders(headers: Headers, own: Readonly<Record<string, string>>):
   return Object.fromEntries(given)
 }
 
-function returned(headers: FetchedReply['headers']): Record<string, string> {
+function responseHeaders(headers: FetchedReply['headers']): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => !isOfConnection(name.toLowerCase())))
 }

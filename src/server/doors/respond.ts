@@ -24,7 +24,7 @@ export async function respondAtDoor(incoming: UnauthenticatedRequest): Promise<R
   try {
     checkHost(incoming.request.headers, incoming.names)
     if (incoming.door.operation.do === 'head') return new Response(null)
-    const principal = await admitted(incoming, server)
+    const principal = await authenticate(incoming, server)
     return await respondTo({ ...incoming, server }, principal)
   } catch (error) {
     return await errorResponse(incoming, error, { tokens: 0, window: 0 })
@@ -45,14 +45,17 @@ export async function respondTo(incoming: IncomingRequest, principal: Principal)
 export async function refusalAtDoor(incoming: UnauthenticatedRequest): Promise<Response | undefined> {
   try {
     checkHost(incoming.request.headers, incoming.names)
-    await admitted(incoming, forRequest(incoming.server))
+    await authenticate(incoming, forRequest(incoming.server))
     return undefined
   } catch (error) {
     return errorResponse(incoming, error, { tokens: 0, window: 0 })
   }
 }
 
-async function admitted(incoming: UnauthenticatedRequest, { store, keysRequired }: ServerContext): Promise<Principal> {
+async function authenticate(
+  incoming: UnauthenticatedRequest,
+  { store, keysRequired }: ServerContext,
+): Promise<Principal> {
   const { headers } = incoming.request
   checkOrigin(headers)
   const { door } = await loadService(incoming.door.wire)
@@ -124,16 +127,16 @@ async function count(incoming: AuthenticatedRequest, operation: DoorOperation & 
 }
 
 async function models({ door, server, principal }: AuthenticatedRequest, id: string | undefined): Promise<Response> {
-  const { door: written } = await loadService(door.wire)
-  if (!written) throw new TypeError(`${door.wire} has no door`)
-  const form = written.models
+  const { door: wireDoor } = await loadService(door.wire)
+  if (!wireDoor) throw new TypeError(`${door.wire} has no door`)
+  const form = wireDoor.models
   const names = await modelNames(server, door.provider, principal)
   if (id === undefined) {
     const all = names.map((name) => form.one(name, door.provider))
     return json(form.list(all, names))
   }
   const name = id.replace(/^models\//, '')
-  if (!names.includes(name)) throw noSuchModel(name, written)
+  if (!names.includes(name)) throw noSuchModel(name, wireDoor)
   return json(form.one(name, door.provider))
 }
 
