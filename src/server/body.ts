@@ -6,17 +6,25 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
 import { Refusal } from './answer.ts'
 
-/** The bytes of a body of JSON, decompressed. */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Refusal(415, {
-      kind: 'bad-input',
-      message: 'The body must be JSON, with content-type: application/json.',
-    })
-  }
+/** The bytes of a body of JSON, decompressed. `untyped`: a program need not say that it is JSON. */
+export async function readBody(request: Request, limit: number, untyped: boolean = false): Promise<Uint8Array> {
+  if (!untyped || isFromBrowser(request.headers)) requireJsonType(request)
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
   return decompress(await readBytes(request, limit), request.headers.get('content-encoding'), limit)
+}
+
+export function requireJsonType({ headers }: Request): void {
+  if (/^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '')) return
+  throw new Refusal(415, { kind: 'bad-input', message: 'The body must be JSON, with content-type: application/json.' })
+}
+
+/**
+ * A page of another site can make a browser send any body with another type, without a preflight. `checkOrigin` refuses
+ * that too; this does not depend on headers that an old browser may leave out.
+ */
+function isFromBrowser(headers: Headers): boolean {
+  const has = (name: string) => headers.get(name) !== null
+  return has('origin') || has('sec-fetch-site') || /^\s*Mozilla\//i.test(headers.get('user-agent') ?? '')
 }
 
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {

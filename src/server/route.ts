@@ -6,7 +6,7 @@ import { badInput, SynapseError } from '../core/error.ts'
 import type { Conversation } from '../core/log.ts'
 import { zodProblems } from '../config/zod-problems.ts'
 import { lineOf } from '../settings/check.ts'
-import { parseJson, readBody } from './body.ts'
+import { parseJson, readBody, requireJsonType } from './body.ts'
 import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
 import { allow, type Principal } from './principal.ts'
@@ -68,6 +68,8 @@ export function route<Q = unknown, B = unknown>(spec: {
   startsRun?: boolean
   /** The handler parses and checks the body itself. */
   takesBytes?: boolean
+  /** Which bodies a program may send without their content type. */
+  untyped?: (body: B) => boolean
   handle: (call: Call<Q, B>) => Promise<Response>
 }): Route {
   const { handle, ...about } = spec
@@ -82,9 +84,12 @@ export function route<Q = unknown, B = unknown>(spec: {
         if (!/^[A-Za-z0-9._:-]{1,100}$/.test(value)) throw notHere()
       }
       const query = spec.query ? check(spec.query, queryOf(request), 'The query') : (undefined as Q)
-      const bytes = spec.body ? await readBody(request, server.limits.body) : new Uint8Array()
+      const bytes = spec.body
+        ? await readBody(request, server.limits.body, spec.untyped !== undefined)
+        : new Uint8Array()
       const { text, value } = spec.body && !spec.takesBytes ? parseJson(bytes) : { text: '', value: undefined }
       const body = spec.body && !spec.takesBytes ? checkBody(spec.body, value) : (undefined as B)
+      if (spec.untyped && !spec.untyped(body)) requireJsonType(request)
       const param = (name: string): string => {
         const parameter = params[name]
         if (parameter === undefined) throw new TypeError(`the route has no parameter ${name}`)

@@ -104,6 +104,8 @@ export interface WireDoor {
   codes?: 'always' | 'some'
   /** The status of an overload, if it is not 503. */
   overloaded?: number
+  /** The real API ignores the content type of a body. */
+  untypedBodies?: true
   /** Keys may be in the query. */
   keyInQuery?: true
   /** Its requests may arrive over a WebSocket. */

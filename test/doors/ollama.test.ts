@@ -295,3 +295,65 @@ test('an editor that checks the version, lists the models and asks about each of
     assert.match((await api('POST', `${base}/v1/chat/completions`, ask)).text, /1 \+ 1 = 2/)
   }
 })
+
+describe('a body without its content type', () => {
+  const chat = JSON.stringify({ model: claude, messages: [{ role: 'user', content: 'What is 1 + 1?' }], stream: false })
+  // `curl -d` sends this type.
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'curl/8.5.0' }
+  const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:60.0) Gecko/20100101 Firefox/60.0'
+  const send = (url: string, type: Record<string, string>, body: string) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': '', ...type }, body })
+
+  test('is read, as by Ollama', async (t) => {
+    const { url } = await serving(t)
+    const prompt = JSON.stringify({ model: claude, prompt: 'What is 1 + 1?', stream: false })
+    for (const base of ['', '/ollama']) {
+      for (const type of [form, {}, { 'content-type': 'text/plain;charset=UTF-8' }] as Record<string, string>[]) {
+        assert.match(await (await send(`${url}${base}/api/chat`, type, chat)).text(), /1 \+ 1 = 2/)
+        assert.match(await (await send(`${url}${base}/api/generate`, type, prompt)).text(), /1 \+ 1 = 2/)
+        assert.equal((await send(`${url}${base}/api/show`, type, JSON.stringify({ model: claude }))).status, 200)
+      }
+    }
+  })
+
+  test('is refused from a page, also in a browser that says nothing about its origin', async (t) => {
+    const { url, emulator } = await serving(t)
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const plain = { 'content-type': 'text/plain' }
+    for (const path of ['/api/chat', '/ollama/api/chat']) {
+      for (const type of [form, plain]) {
+        const status = async (more: Record<string, string>) =>
+          (await send(url + path, { ...type, ...more }, chat)).status
+        assert.equal(await status({ origin: 'https://evil.example' }), 403)
+        assert.equal(await status({ origin: 'null' }), 403)
+        assert.equal(await status({ 'sec-fetch-site': 'cross-site' }), 403)
+        assert.equal(await status({ 'sec-fetch-site': 'same-site' }), 403)
+        assert.equal(await status({ 'user-agent': browser }), 415)
+        assert.equal(await status({ origin: url }), 415)
+        assert.equal(await status({ 'sec-fetch-site': 'same-origin' }), 415)
+      }
+    }
+    assert.equal(emulator.requests.length, 0)
+  })
+
+  test('is refused by the other APIs, which require the type', async (t) => {
+    const { url } = await serving(t)
+    for (const path of [
+      '/v1/chat/completions',
+      '/ollama/v1/chat/completions',
+      '/mistral/v1/chat/completions',
+      '/v1/messages',
+    ])
+      assert.equal((await send(url + path, form, chat)).status, 415, path)
+  })
+})
+
+test('what is not offered is refused in the form of the API', async (t) => {
+  const { url } = await serving(t)
+  for (const host of [url, `${url}/ollama`]) {
+    const ollama = new Ollama({ host })
+    await assert.rejects(ollama.pull({ model: 'llama3.2' }), /^ResponseError: There is nothing at .*\/api\/pull/)
+    await assert.rejects(ollama.embed({ model: 'llama3.2', input: 'x' }), /^ResponseError: There is nothing at/)
+    await assert.rejects(ollama.delete({ model: 'llama3.2' }), /^ResponseError: There is nothing at/)
+  }
+})

@@ -73,7 +73,8 @@ function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {
 }
 
 export async function jsonBody({ request, server, principal, door }: AuthenticatedRequest): Promise<ParsedBody> {
-  const [bytes, service] = await Promise.all([readBytes(request, server.limits.body), loadService(door.wire)])
+  const service = await loadService(door.wire)
+  const bytes = await readBytes(request, server.limits.body, service.door?.untypedBodies)
   return parseBody(bytes, service.listField, isCached(principal))
 }
 

@@ -58,6 +58,10 @@ const chatRequest = z
 /** Ollama has the same path: its requests name a model. */
 const ollamaRequest = z.looseObject({ model: z.string() }) as unknown as z.ZodType<JsonObject>
 
+function isForOllama(body: object): boolean {
+  return 'model' in body
+}
+
 const stream = { status: 200, description: 'A UI message stream of the AI SDK.', types: ['text/event-stream'] }
 
 export const chatRoutes: readonly Route[] = [
@@ -68,8 +72,9 @@ export const chatRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Continues a chat of the AI SDK (useChat), or regenerates a reply',
     body: z.union([ollamaRequest, chatRequest]),
+    untyped: isForOllama,
     answer: stream,
-    handle: (call) => ('model' in call.body ? atOllama(call) : startChat(call as Call<unknown, ChatRequest>)),
+    handle: (call) => (isForOllama(call.body) ? atOllama(call) : startChat(call as Call<unknown, ChatRequest>)),
   }),
   route({
     operationId: 'resumeChat',

@@ -45,9 +45,12 @@ export const ollamaChatService: WireService = {
   // No model occupies memory here.
   fixed: { version: { version }, running: { models: [] } },
   door: {
-    // Chats at `/api/chat` are distinguished by their bodies from those of the AI SDK.
-    barePaths: /^\/api\/(?:generate|show|tags|ps|version)$/,
+    // Chats at `/api/chat` are distinguished by their bodies from those of the AI SDK. What is not offered is refused in
+    // the form that its clients read.
+    barePaths: /^\/api\/(?:generate|show|tags|ps|version|pull|push|create|copy|delete|embed|embeddings)$/,
     compatiblePaths: /^\/v1\b/,
+    // Its documentation sends every body with `curl -d` alone.
+    untypedBodies: true,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name, provider) => ({
