@@ -212,3 +212,45 @@ test('a frame that breaks the rules closes the connection, and the server contin
   assert.equal((await said('{"type":"response.create","model":"none/none","input":"Hi"}')).status, 404)
   assert.equal((await api('GET', '/health')).status, 200)
 })
+
+for (const model of models) {
+  test(`items have the ids that the answers had, over ${model}`, async (t) => {
+    const { url, emulator } = await serving(t)
+    const openai = clientAt(url)
+    const { id: conversation } = await openai.conversations.create()
+    const fields = { a: { type: 'number' }, b: { type: 'number' } }
+    const tools = [
+      { name: 'add', parameters: { type: 'object', properties: fields } },
+      { name: 'clock', parameters: { type: 'object', properties: {} } },
+    ].map((tool) => ({ type: 'function' as const, strict: false, ...tool }))
+    const listed = async () => (await openai.conversations.items.list(conversation, { order: 'asc' })).data
+    const input = 'What is 17 + 25? What time is it?'
+    const asked = await openai.responses.create({ model, conversation, input, tools })
+    const calls = asked.output.filter((item) => item.type === 'function_call')
+    assert.equal(calls.length, 2)
+    assert.deepEqual((await listed()).slice(1), calls)
+
+    const results = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'Done.' }))
+    const answer = await openai.responses.create({ model, conversation, tools, input: results })
+    const items = await listed()
+    const callIds = items.flatMap((item) => ('call_id' in item ? [item.call_id] : []))
+    assert.deepEqual(
+      callIds,
+      [...calls, ...calls].map(({ call_id }) => call_id),
+    )
+    assert.deepEqual(items.at(-1), answer.output.at(-1))
+    const before = (await openai.responses.inputItems.list(answer.id, { order: 'asc' })).data
+    assert.deepEqual(before.slice(1, 3), calls)
+
+    // A call and its result are deleted; the other two still belong together.
+    for (const item of [items[1], items[3]]) {
+      await openai.conversations.items.delete(item?.id ?? '', { conversation_id: conversation })
+    }
+    assert.deepEqual(
+      await listed(),
+      items.filter((_, i) => i !== 1 && i !== 3),
+    )
+    await openai.responses.create({ model, conversation, tools, input: 'Thanks.' })
+    assert.doesNotMatch(JSON.stringify(emulator.requests.at(-1)?.body), /interrupted|Previous Context/)
+  })
+}

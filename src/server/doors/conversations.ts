@@ -4,17 +4,17 @@
 import { asFailure, SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
-import type { Message } from '../../core/message.ts'
+import type { Message, Part } from '../../core/message.ts'
 import { holdLease } from '../../run/log/lease.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { Store, Write } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
 import { listOf } from '../../wires/shared/item-pages.ts'
-import { objectsIn } from '../../wires/shared/json-fields.ts'
+import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { loadTranscript } from '../../wires/list.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
-import { withoutAnswered } from './hidden-calls.ts'
+import { clientItems, itemsIn, type ClientItem } from './client-items.ts'
 import { pageFor } from './responses.ts'
 
 const kind = 'door-conversation'
@@ -157,40 +157,26 @@ function apiId(id: string): string {
   return `conv_${id.replaceAll('-', '')}`
 }
 
-interface EntryItem {
-  entry: Entry
-  /** What its id is made of. */
-  key: string
-  value: JsonObject
-}
-
 async function itemsOf(
   { store, wire, items: form }: ConversationForm,
   conversation: Conversation,
-): Promise<EntryItem[]> {
+): Promise<ClientItem[]> {
   const { owner, head } = conversation
-  const format = await loadTranscript(wire)
-  const path = head === null ? [] : withoutAnswered(await store.history(owner, head))
+  const path = head === null ? [] : await store.history(owner, head)
   const { keys } = await storedData(store, conversation)
-  const items = itemsIn(format, ...path.map(({ message }) => message))
-  const places = path.flatMap((entry) => {
+  const counts = new Map<string, number>()
+  return (await clientItems({ store, owner, wire }, path)).map(({ entry, value }) => {
+    const i = counts.get(entry.id) ?? 0
+    counts.set(entry.id, i + 1)
     const moved = isObject(keys) ? keys[entry.id] : undefined
-    return itemsIn(format, entry.message).map((_, i) => {
-      const key = Array.isArray(moved) ? moved[i] : undefined
-      return { entry, key: typeof key === 'string' ? key : `${entry.id.replaceAll('-', '')}${i}` }
-    })
-  })
-  return items.flatMap((item, at) => {
-    const place = places[at]
-    return place ? [{ ...place, value: form.withId(item, place.key) }] : []
+    const key = Array.isArray(moved) ? moved[i] : undefined
+    if (typeof key !== 'string') return { entry, value: form.withId(value, `${entry.id.replaceAll('-', '')}${i}`) }
+    // Keys of earlier versions are not whole ids.
+    return { entry, value: form.withId({ ...value, ...(key.includes('_') && { id: key }) }, key) }
   })
 }
 
-function itemsIn({ write }: TranscriptFormat, ...messages: Message[]): JsonObject[] {
-  return objectsIn(write(messages))
-}
-
-function itemWithId(items: readonly EntryItem[], id: string): EntryItem {
+function itemWithId(items: readonly ClientItem[], id: string): ClientItem {
   const found = items.find(({ value }) => value.id === id)
   if (found) return found
   throw new SynapseError({ kind: 'not-found', message: `Item with id '${id.slice(0, 100)}' not found.` })
@@ -229,12 +215,13 @@ async function deleteItem(
   const { owner, id: conversationId, head } = conversation
   const format = await loadTranscript(form.wire)
   const items = await itemsOf(form, conversation)
-  const { entry, key } = itemWithId(items, itemId)
-  const keysOf = ({ id }: Entry): string[] => items.filter((item) => item.entry.id === id).map((item) => item.key)
+  const { entry } = itemWithId(items, itemId)
+  const keysOf = ({ id }: Entry): string[] =>
+    items.filter((item) => item.entry.id === id).map(({ value }) => textIn(value.id))
   const path = head === null ? [] : await store.history(owner, head)
   const index = path.findIndex(({ id }) => id === entry.id)
   const later = path.slice(index + 1).map((after) => ({ message: after.message, at: after.at, keys: keysOf(after) }))
-  const rewritten = [...withoutItem(format, entry, keysOf(entry), key), ...later].map((one) => ({
+  const rewritten = [...withoutItem(format, entry, keysOf(entry), itemId), ...later].map((one) => ({
     id: uuidv7(),
     ...one,
   }))
@@ -258,11 +245,33 @@ async function deleteItem(
 }
 
 /** A message without one of its items; what is left may be several messages. `keys`: of its items. */
-function withoutItem(format: TranscriptFormat, { message, at }: Entry, keys: string[], key: string) {
-  const left = itemsIn(format, message).filter((_, i) => keys[i] !== key)
+function withoutItem(format: TranscriptFormat, entry: Entry, keys: string[], key: string) {
+  const { message, at } = entry
+  const items = itemsIn(format, entry)
+  const left = items.filter((_, i) => keys[i] !== key)
   const leftKeys = keys.filter((other) => other !== key)
+  const isCallLeft = items.flatMap(({ call_id: call }, i) => (call === undefined ? [] : [keys[i] !== key]))
+  const callIds = callIdsIn(message).filter((_, i) => isCallLeft[i])
   const messages = left.length === 0 ? [] : format.read(left).messages
-  return messages.map((part) => ({ message: part, at, keys: leftKeys.splice(0, itemsIn(format, part).length) }))
+  return withCallIds(messages, callIds, message.source !== undefined).map((part) => ({
+    message: part,
+    at,
+    keys: leftKeys.splice(0, itemsIn(format, { message: part }).length),
+  }))
+}
+
+function callIdsIn({ parts }: Message): string[] {
+  return parts.flatMap((part) => ('callId' in part ? [part.callId] : []))
+}
+
+/** Read on their own, calls and results have other ids than their counterparts in other messages. */
+function withCallIds(messages: readonly Message[], callIds: string[], ofClient: boolean): Message[] {
+  return messages.map(({ source, ...message }) => {
+    const parts = (message.parts as Part[]).map((part) =>
+      'callId' in part ? { ...part, callId: callIds.shift() ?? part.callId } : part,
+    )
+    return { ...message, parts, ...(ofClient && source && { source }) } as Message
+  })
 }
 
 function checkCount(items: readonly JsonObject[]): void {

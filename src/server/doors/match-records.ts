@@ -79,10 +79,12 @@ export function replyRecords(
     exchangeId: string
     /** For clients that retrieve the reply later. */
     response?: { id: string; data: JsonObject }
+    /** The client's id of the reply. */
+    replyId?: string | undefined
   },
 ): NewRecord[] {
   const { conversationId, entryId } = place
-  const { passedBy, session } = about
+  const { passedBy, replyId, session } = about
   const hash = nextHash(about.hash, [reply])
   const data: JsonObject = { entryId, conversationId, hash, ...(passedBy !== undefined && { passedBy }) }
   const record = (kind: string, id: string, more: JsonObject = {}): NewRecord => ({
@@ -95,11 +97,31 @@ export function replyRecords(
   const words = textHash(reply)
   return [
     prefixRecord(owner, place, hash, about),
-    record(kinds.exchange, about.exchangeId),
+    record(kinds.exchange, about.exchangeId, replyId === undefined ? {} : { replyId }),
     ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
     ...(words === undefined ? [] : [record(kinds.text, words, session === undefined ? {} : { session })]),
     ...(about.response ? [record(kinds.response, about.response.id, about.response.data)] : []),
   ]
+}
+
+/** The replies of a conversation under the ids that the client has, by entry. Old records have no such id. */
+export async function replyIdsIn(
+  store: Store,
+  owner: string,
+  conversationId: string,
+): Promise<Map<string, { replyId?: string; isPassed: boolean }>> {
+  const found = new Map<string, { replyId?: string; isPassed: boolean }>()
+  let cursor: string | undefined
+  do {
+    const page = await store.records(owner, kinds.exchange, { conversationId, ...(cursor !== undefined && { cursor }) })
+    for (const { data } of page.items) {
+      const { replyId } = data
+      const isPassed = data.passedBy !== undefined
+      found.set(textIn(data.entryId), { ...(typeof replyId === 'string' && { replyId }), isPassed })
+    }
+    cursor = page.next
+  } while (cursor !== undefined)
+  return found
 }
 
 /** The entry up to which everything has this digest. */

@@ -76,6 +76,7 @@ export function recordsOfRun(
       exchangeId,
       session: request.session,
       passedBy: isPassed() ? verbatim?.provider : undefined,
+      replyId: response && id,
       ...(response?.isStored &&
         id !== undefined && { response: { id, data: { ...responseData(exchangeId), ...more } } }),
     })

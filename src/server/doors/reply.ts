@@ -111,7 +111,7 @@ function inForm(form: RequestForm | undefined, { token }: StreamProfile): (chunk
   return (chunk) => (form && isObject(chunk) ? form.reply(chunk, token) : chunk)
 }
 
-async function wholeBody(
+export async function wholeBody(
   { wire, service, isPassed = false }: Pick<ReplyOptions, 'wire' | 'service'> & { isPassed?: boolean },
   reply: Reply,
   profile: StreamProfile,

@@ -3,21 +3,23 @@
 
 import { badInput, SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Entry } from '../../core/log.ts'
 import type { Reply, Stop } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { isAbandoned } from '../../run/log/lease.ts'
 import { randomHex } from '../../store/ids.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { loadService, loadTranscript } from '../../wires/list.ts'
+import { loadService } from '../../wires/list.ts'
 import type { RetrievedReplies, StoredItems, UnfinishedReply, WireService } from '../../wires/service.ts'
-import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import type { Supervisor } from '../runs/supervisor.ts'
-import { lastShown, replyAt, withoutAnswered } from './hidden-calls.ts'
+import { clientItems } from './client-items.ts'
+import { lastShown, replyAt } from './hidden-calls.ts'
 import { forgetResponse, responseOf } from './match-records.ts'
 import { emptyReply, repeatedReply, unfinishedBody } from './reply.ts'
 import { sealOf } from './seal.ts'
@@ -145,15 +147,19 @@ export async function inputItems(
 ): Promise<Json> {
   const { store, owner, wire } = replies
   const { data } = await known(replies, id)
-  const before =
-    data.entryId === undefined
-      ? withoutAnswered(await store.history(owner, textIn(data.basedOn)))
-      : lastShown(await store.history(owner, textIn(data.entryId))).before
-  const items = objectsIn((await loadTranscript(wire)).write(before.map(({ message }) => message)))
+  const items = await clientItems({ store, owner, wire }, await inputPath(replies, data))
   return pageFor(
-    items.map((item, i) => withId(item, `${id}-${i}`)),
+    items.map(({ value }, i) => withId(value, `${id}-${i}`)),
     query,
   )
+}
+
+/** The path to the last entry before the reply. */
+async function inputPath({ store, owner }: Replies, { entryId, basedOn }: JsonObject): Promise<readonly Entry[]> {
+  if (entryId === undefined) return store.history(owner, textIn(basedOn))
+  const path = await store.history(owner, textIn(entryId))
+  const end = lastShown(path).before.at(-1)?.id
+  return path.slice(0, path.findIndex(({ id }) => id === end) + 1)
 }
 
 async function known(replies: Replies, id: string): Promise<StoredRecord> {

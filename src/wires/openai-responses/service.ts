@@ -225,9 +225,11 @@ export function withItemId(item: JsonObject, seed: string): JsonObject {
     type,
     id: item.id ?? `${prefix}_${seed.replace(/^[a-z]+_/, '')}`,
     ...(content !== undefined && { content }),
-    ...(type === 'message' && { status: 'completed' }),
+    ...(statusTypes.has(type) && { status: item.status ?? 'completed' }),
   }
 }
+
+const statusTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'function_call_output'])
 
 const itemPrefixes: Record<string, string> = {
   message: 'msg',
