@@ -38,6 +38,56 @@ for (const model of models) {
     }
   })
 
+  test(`a tool that Anthropic's clients run but only name can be called over ${model}`, async (t) => {
+    const { anthropic, emulator } = await clients(t)
+    const { content } = await anthropic.beta.messages.create({
+      model,
+      max_tokens: 1000,
+      tools: [
+        { type: 'bash_20250124', name: 'bash' },
+        { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
+        { type: 'memory_20250818', name: 'memory' },
+        { type: 'computer_20251124', name: 'computer', display_width_px: 800, display_height_px: 600 },
+      ],
+      messages: [{ role: 'user', content: 'use the tool bash with {"command":"ls"}' }],
+    })
+    const call = content.find(({ type }) => type === 'tool_use')
+    assert.deepEqual(call?.type === 'tool_use' && [call.name, call.input], ['bash', { command: 'ls' }])
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    for (const word of ['restart', 'insert_text', 'old_path', 'scroll_direction', '800']) assert.ok(sent.includes(word))
+  })
+
+  test(`a document of Anthropic that consists of blocks reaches ${model}`, async (t) => {
+    const { anthropic, emulator } = await clients(t)
+    const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+    await anthropic.messages.create({
+      model,
+      max_tokens: 1000,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'document',
+              title: 'Plan',
+              source: {
+                type: 'content',
+                content: [
+                  { type: 'text', text: 'The launch is on Tuesday.' },
+                  { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+                ],
+              },
+            },
+            { type: 'document', source: { type: 'content', content: 'It may rain.' } },
+            { type: 'text', text: 'When?' },
+          ],
+        },
+      ],
+    })
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    for (const part of ['Plan', 'on Tuesday', data, 'It may rain.']) assert.ok(sent.includes(part), part)
+  })
+
   test(`an answer schema in the older field of Anthropic's API holds over ${model}`, async (t) => {
     const { anthropic } = await clients(t)
     const schema = {

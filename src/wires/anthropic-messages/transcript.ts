@@ -17,6 +17,7 @@ import {
   writeBySource,
 } from '../shared/transcript.ts'
 import type { Target } from '../wire.ts'
+import { clientTool } from './client-tools.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { anthropicMessages } from './index.ts'
@@ -200,6 +201,8 @@ function readTools(tools: Json | undefined, notes: Note[]): ToolSpec[] {
       const description = typeof tool.description === 'string' ? { description: tool.description } : {}
       return [{ name: tool.name, ...description, input: tool.input_schema }]
     }
+    const known = isObject(tool) ? clientTool(tool) : undefined
+    if (known) return [known]
     const type = isObject(tool) && typeof tool.type === 'string' ? tool.type : 'tool'
     notes.push({ kind: 'dropped', what: type, why: 'the provider runs it itself', at: `$.tools[${index}]` })
     return []
