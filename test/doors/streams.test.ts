@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
 import { streamedReply } from '../../src/server/doors/reply.ts'
 import { relay } from '../../src/server/doors/relay.ts'
 import type { DoorEnd } from '../../src/server/doors/run.ts'
@@ -94,6 +95,27 @@ test('many streams at once, passed through and translated, are complete and stor
     )
   }
   assert.equal(new Set(answers.map(({ conversationId }) => conversationId)).size, atOnce)
+})
+
+test('an answer has an estimated usage if the provider reports none', async (t) => {
+  const between = () => async () => {
+    const lines = [{ delta: { content: 'Hello to you too.' } }, { delta: {}, finish_reason: 'stop' }].map(
+      (choice) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`,
+    )
+    return new Response(`${lines.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const { url } = await serving(t, { between })
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages = [{ role: 'user' as const, content: 'Hello there, how are you?' }]
+  const body = { model: 'deepseek/deepseek-reasoner', max_tokens: 100, messages }
+  const { input_tokens: counted } = await anthropic.messages.countTokens({ model: body.model, messages })
+  for (const { usage } of [
+    await anthropic.messages.create(body),
+    await anthropic.messages.stream(body).finalMessage(),
+  ]) {
+    assert.equal(usage.input_tokens, counted)
+    assert.ok(usage.output_tokens > 0)
+  }
 })
 
 interface Chunk {

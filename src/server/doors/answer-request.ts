@@ -1,6 +1,7 @@
 // The answer to a client's request for a reply: it is run in its conversation, and written in the client's format. A
 // request whose answer was stored but not received gets that answer again.
 
+import { estimateMessage } from '../../context/count.ts'
 import { badInput, type SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
@@ -92,6 +93,7 @@ function profileFor(
     replyId: newId(service),
     createdAt: Math.floor(Date.now() / 1000),
     inputTokens: size.tokens,
+    estimate: (reply) => ({ ...noUsage, input: size.tokens, output: estimateMessage(reply) }),
     elapsed: () => performance.now() - began,
     includeUsage: request.includeUsage,
     ...(stored && { fields: stored.fields(body) }),

@@ -9,7 +9,7 @@ import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
 import type { RequestForm, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
-import type { StreamProfile, StreamWriter } from '../../wires/shared/stream-writer.ts'
+import { shownUsage, type StreamProfile, type StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Framing, Issue } from '../../wires/wire.ts'
 import { json } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
@@ -120,7 +120,7 @@ export async function wholeBody(
   const { whole } = await loadWire(wire)
   const own = reply.parts.filter((part) => !isForeign(part, reply.origin.protocol, wire))
   const shown = { ...reply, native: [], parts: own.flatMap((part) => clientPart(service, part, isPassed)) }
-  const body = whole(shown, { ...profile, usage })
+  const body = whole(shown, { ...profile, usage: shownUsage(reply, usage, profile) })
   if (!isObject(body)) return body
   return { ...body, ...profile.fields }
 }

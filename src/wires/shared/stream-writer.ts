@@ -5,7 +5,7 @@ import type { ReplyEvent } from '../../core/event.ts'
 import { createFold } from '../../core/fold.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
-import { noUsage } from '../../core/usage.ts'
+import { noUsage, type Usage } from '../../core/usage.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 
 export interface StreamWriter {
@@ -20,6 +20,8 @@ export interface StreamWriter {
 export interface StreamProfile extends Omit<WholeProfile, 'usage'> {
   /** Estimated tokens of the prompt, for wires that report them first. */
   inputTokens: number
+  /** The usage of a reply for which the provider reported none; zeros by default. */
+  estimate?: (reply: Reply) => Usage
   /** Chat: whether the client wants a last chunk with the usage. */
   includeUsage?: boolean
   /** Responses: the fields of the response that repeat the request. */
@@ -57,11 +59,17 @@ export function streamWriter(protocol: string, profile: StreamProfile, writer: R
       return afterFirst(parts.push(event))
     },
     end() {
-      const { reply, usage = noUsage } = fold.result()
+      const { reply, usage: reported } = fold.result()
+      const usage = shownUsage(reply, reported, profile)
       return afterFirst([...parts.end(), ...writer.last({ ...reply, native: [] }, { ...profile, usage })])
     },
     fail: (issue) => [writer.error(issue)],
   }
+}
+
+/** The usage that a client gets: one of zero tokens would make it think that its context is empty. */
+export function shownUsage(reply: Reply, usage: Usage = noUsage, { estimate }: Pick<StreamProfile, 'estimate'>): Usage {
+  return estimate && usage.input + usage.output === 0 ? estimate(reply) : usage
 }
 
 interface Pending {
