@@ -18,6 +18,24 @@ async function clients(t: TestContext): Promise<Serving & { openai: OpenAI; anth
   }
 }
 
+test('arguments that are no JSON object reach an Anthropic client as text, not as none', async (t) => {
+  const call = { index: 0, id: 'c1', type: 'function', function: { name: 'remove', arguments: '{"path": "a", oops' } }
+  const lines = [{ delta: { tool_calls: [call] } }, { delta: {}, finish_reason: 'tool_calls' }].map(
+    (choice) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`,
+  )
+  const headers = { 'content-type': 'text/event-stream' }
+  const between = () => async () => new Response(`${lines.join('')}data: [DONE]\n\n`, { headers })
+  const { url } = await serving(t, { between })
+  const { content } = await new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 }).messages.create({
+    model: 'deepseek/deepseek-reasoner',
+    max_tokens: 100,
+    tools: [{ name: 'remove', input_schema: { type: 'object' } }],
+    messages: [{ role: 'user', content: 'Remove a.' }],
+  })
+  const [part] = content
+  assert.match(JSON.stringify(part?.type === 'tool_use' && part.input), /oops/)
+})
+
 for (const model of models) {
   test(`an image that an Anthropic client gives by its URL reaches ${model}, in a message and in a result`, async (t) => {
     const { anthropic, emulator } = await clients(t)

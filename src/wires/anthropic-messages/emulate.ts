@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
+import { malformedInput } from '../shared/injected-text.ts'
 import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
 import { type Block, callIdGrammar, isBlock, protocolId, textBlock } from './types.ts'
@@ -67,7 +68,15 @@ export function blocksFor(part: Part, seed: string, { token }: Pick<WholeProfile
         },
       ]
     case 'tool-call':
-      return [{ type: 'tool_use', id: callIdFor(part.callId, part.alias), name: part.name, input: part.input }]
+      return [
+        {
+          type: 'tool_use',
+          id: callIdFor(part.callId, part.alias),
+          name: part.name,
+          // The client must not run the call as one without arguments.
+          input: part.malformed === undefined ? part.input : malformedInput(part.malformed),
+        },
+      ]
     case 'server-tool':
       return serverTool(part.name, part.input, part.output, digestId('srvtoolu_', seed, 24))
     case 'compaction':
