@@ -106,6 +106,8 @@ export interface WireDoor {
   overloaded?: number
   /** The real API ignores the content type of a body. */
   untypedBodies?: true
+  /** The header of an answer with the id of its request, as clients report it. */
+  requestId?: string
   /** Keys may be in the query. */
   keyInQuery?: true
   /** Its requests may arrive over a WebSocket. */

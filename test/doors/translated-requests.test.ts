@@ -18,6 +18,30 @@ async function clients(t: TestContext): Promise<Serving & { openai: OpenAI; anth
   }
 }
 
+test('answers and errors have the id of their request where the official clients look for it', async (t) => {
+  const { openai, anthropic, store } = await clients(t)
+  const [model] = models
+  const messages = [{ role: 'user' as const, content: 'Hello' }]
+  const { _request_id: id } = await anthropic.messages.create({ model: `${model}`, max_tokens: 100, messages })
+  assert.equal((await store.exchange('local', `${id}`))?.outcome, 'done')
+  const stream = anthropic.messages.stream({ model: `${model}`, max_tokens: 100, messages })
+  await stream.finalMessage()
+  assert.ok(stream.request_id)
+  const chat = await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
+  assert.equal((await store.exchange('local', `${chat._request_id}`))?.outcome, 'done')
+  const none = { model: 'none/none', max_tokens: 1, messages }
+  await assert.rejects(
+    anthropic.messages.create(none),
+    ({ requestID, error }: InstanceType<typeof Anthropic.APIError>) => {
+      assert.equal(requestID, (error as { request_id?: string }).request_id)
+      return /^req_/.test(`${requestID}`)
+    },
+  )
+  await assert.rejects(openai.chat.completions.create(none), ({ requestID }: InstanceType<typeof OpenAI.APIError>) =>
+    /^req_/.test(`${requestID}`),
+  )
+})
+
 test('arguments that are no JSON object reach an Anthropic client as text, not as none', async (t) => {
   const call = { index: 0, id: 'c1', type: 'function', function: { name: 'remove', arguments: '{"path": "a", oops' } }
   const lines = [{ delta: { tool_calls: [call] } }, { delta: {}, finish_reason: 'tool_calls' }].map(

@@ -38,7 +38,11 @@ export async function wholeReply({ wire, service, form, profile, run }: ReplyOpt
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
   const body = await wholeBody({ wire, service }, reply, profile, end.replyUsage ?? noUsage)
-  return json(inForm(form, profile)(body), 200, { ...headersOf(run), 'x-synapse-cost': String(end.cost) })
+  return json(inForm(form, profile)(body), 200, {
+    ...requestIdOf(run, service),
+    ...headersOf(run),
+    'x-synapse-cost': String(end.cost),
+  })
 }
 
 /** A reply that is retrieved later, once its request is in the store. */
@@ -145,7 +149,8 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   })
   run.ended.then(finish, (error: unknown) => fail(error instanceof SynapseError ? error : unforeseen()))
   await body.begun
-  return streamedResponse(body.source, { headers: { ...streamHeaders, ...typeOf(framing), ...headersOf(run) } })
+  const headers = { ...streamHeaders, ...typeOf(framing), ...requestIdOf(run, service), ...headersOf(run) }
+  return streamedResponse(body.source, { headers })
 
   function finish(ended: DoorEnd): void {
     if (!ended.reply || ended.failure || ended.outcome === 'cancelled') fail(errorOf(ended))
@@ -289,6 +294,12 @@ function headersOf(run: DoorRun): Record<string, string> {
     ...(exchangeId !== undefined && { 'x-synapse-exchange': exchangeId }),
     'x-synapse-notes': String(run.noteCount()),
   }
+}
+
+/** The id of the request in the header of its API: that of the exchange, by which it can be found in the log. */
+function requestIdOf(run: DoorRun, { door }: WireService): Record<string, string> {
+  const exchangeId = run.exchangeId()
+  return door?.requestId === undefined || exchangeId === undefined ? {} : { [door.requestId]: exchangeId }
 }
 
 /** What a tool of the provider did has a form on the wire of that provider only. */

@@ -3,7 +3,8 @@
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
 import type { Endpoint } from '../../wires/service.ts'
 import { loadService, loadWire } from '../../wires/list.ts'
-import { textIn } from '../../wires/shared/json-fields.ts'
+import { randomHex } from '../../store/ids.ts'
+import { textIn, valueAt } from '../../wires/shared/json-fields.ts'
 import { answerFor, json, Refusal } from '../answer.ts'
 import { forRequest, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
@@ -172,9 +173,13 @@ async function errorResponse(
   }
   const { wire } = incoming.door
   const failure = hidden === undefined ? asFailure(error) : { kind: 'internal' as const, message: body.error.message }
-  const issue = issueOf(await loadService(wire), failure, size)
+  const service = await loadService(wire)
+  const issue = issueOf(service, failure, size)
   const { errorBody } = await loadWire(wire)
   // An error with its own status, such as for a body that is not JSON, keeps it.
   const status = error instanceof Refusal ? usual : issue.status
-  return json(errorBody({ ...issue, status }), status, headers)
+  const written = errorBody({ ...issue, status })
+  const requestId = valueAt(written, 'request_id') ?? `req_${randomHex(32)}`
+  const named = service.door?.requestId === undefined ? {} : { [service.door.requestId]: textIn(requestId) }
+  return json(written, status, { ...headers, ...named })
 }

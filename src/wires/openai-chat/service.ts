@@ -53,6 +53,7 @@ export const openaiChatService: WireService = {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
     codes: 'always',
+    requestId: 'x-request-id',
     losesReasoning: true,
     usageOnRequest: {
       isOmitted: (body, provider) => body.stream === true && !asksForUsage(body) && !alwaysSendsUsage(provider),

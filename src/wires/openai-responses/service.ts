@@ -67,6 +67,7 @@ export const openaiResponsesService: WireService = {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: openaiModels,
     codes: 'always',
+    requestId: 'x-request-id',
     sockets: true,
     stored: storedResponses(),
   },
