@@ -30,7 +30,7 @@ const host = '127.0.0.1'
  */
 export async function serveEmulator({ port = 0, ...options }: ServeOptions = {}): Promise<ServedEmulator> {
   const emulator = createEmulator(options)
-  const server = createServer((request, response) => {
+  const server = createServer({ shouldUpgradeCallback: isSocket }, (request, response) => {
     void answer(emulator, request, response)
   })
   server.on('upgrade', (_request, socket) => refuseUpgrade(socket))
@@ -49,6 +49,11 @@ export async function serveEmulator({ port = 0, ...options }: ServeOptions = {})
       await once(server, 'close')
     },
   }
+}
+
+/** Java's client and curl offer HTTP/2 with each request, and take an answer in HTTP/1.1. */
+function isSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** A client that requests a WebSocket is refused at once, so that it uses HTTP. */

@@ -149,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
   const httpServer = createServer(
     // Longer than proxies keep a connection: otherwise one of them would send a request into a closed one.
-    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 },
+    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000, shouldUpgradeCallback: isSocket },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   const sockets = new Set<Duplex>()
@@ -193,6 +193,11 @@ function onePerOwner(open: (owner: string) => Toolbox): { of: (owner: string) =>
       await Promise.all([...opened.values()].map((toolbox) => toolbox.close()))
     },
   }
+}
+
+/** Java's client and curl offer HTTP/2 with each request, and take an answer in HTTP/1.1. */
+function isSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** A WebSocket connection, or the answer why it is refused. */

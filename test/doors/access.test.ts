@@ -1,6 +1,9 @@
 // Who may use a door, and the errors that clients get: always in the format of their API.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -161,9 +164,9 @@ describe('errors', () => {
 
   test('a prompt that is too long is refused with the error that clients expect', async (t) => {
     const { openai, anthropic, google } = await clients(t)
-    const text = 'word '.repeat(400_000)
-    const messages = [{ role: 'user' as const, content: text }]
-    await assert.rejects(openai.responses.create({ model, input: text }), {
+    const input = 'word '.repeat(400_000)
+    const messages = [{ role: 'user' as const, content: input }]
+    await assert.rejects(openai.responses.create({ model, input }), {
       status: 400,
       code: 'context_length_exceeded',
     })
@@ -171,7 +174,7 @@ describe('errors', () => {
       anthropic.messages.create({ model, messages, max_tokens: 10 }),
       /prompt is too long: \d+ tokens > \d+ maximum/,
     )
-    await assert.rejects(google.models.generateContent({ model, contents: text }), /INVALID_ARGUMENT/)
+    await assert.rejects(google.models.generateContent({ model, contents: input }), /INVALID_ARGUMENT/)
   })
 
   test('a conversation that is no list is refused in the words of the API', async (t) => {
@@ -205,6 +208,16 @@ describe('errors', () => {
     const { openai } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model, messages: said, n: 2 }), { status: 400 })
   })
+})
+
+test('a client that offers HTTP/2 is answered in HTTP/1.1', async (t) => {
+  const { url } = await serving(t)
+  const headers = { 'content-type': 'application/json', connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' }
+  const body = JSON.stringify({ model, messages: said })
+  const asked = request(`${url}/v1/chat/completions`, { method: 'POST', headers }).end(body)
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  assert.equal(answer.statusCode, 200)
+  assert.match(await text(answer), /chat\.completion/)
 })
 
 describe('about models', () => {

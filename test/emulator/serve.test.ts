@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { serveEmulator } from '../../src/testing.ts'
@@ -22,6 +23,15 @@ describe('over HTTP', () => {
       serveEmulator({ port: Number(new URL(first.url).port) }),
       /cannot listen on port \d+ \(EADDRINUSE\)\. Choose another port\./,
     )
+  })
+
+  test('a client that offers HTTP/2 is answered in HTTP/1.1', async (t) => {
+    const { url } = await served(t)
+    const offer = { ...headers, connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' }
+    const asked = request(`${url}/openai/v1/chat/completions`, { method: 'POST', headers: offer }).end(ask('Hi'))
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    assert.equal(answer.statusCode, 200)
+    answer.resume()
   })
 
   test('a reader that disconnects in the middle leaves it working', async (t) => {
