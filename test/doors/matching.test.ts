@@ -93,6 +93,24 @@ test('a history of which only a summary of ours is left is found by it, in the s
   assert.notEqual((await send(['Where were we?', 'Continue.'], 'one')).id, first.id, 'the session alone is not enough')
 })
 
+test('a long name of a session is not stored with each message, and still tells sessions apart', async (t) => {
+  const { url, store } = await serving(t)
+  const { openai } = chatAt(url)
+  const messages: Messages = [{ role: 'user', content: 'Hello' }]
+  const send = async (session: string) => {
+    const { response } = await openai.chat.completions
+      .create({ model, messages, prompt_cache_key: session })
+      .withResponse()
+    return response.headers.get('x-synapse-conversation') ?? ''
+  }
+  const [one, two] = ['one', 'two'].map((end) => 'long '.repeat(2000) + end)
+  const first = await send(one ?? '')
+  assert.equal(await send(one ?? ''), first)
+  assert.notEqual(await send(two ?? ''), first)
+  const { items } = await store.records('local', 'door-prefix')
+  assert.ok(items.length > 0 && JSON.stringify(items).length < 5000)
+})
+
 for (const kind of ['memory', ...kinds] as const) {
   test(`requests at once never fail, and none is lost, ${kind}`, { skip: reasonToSkip(kind) }, async (t) => {
     const { url, store } = await serving(t, { store: await newStore(t, kind) })

@@ -1,6 +1,7 @@
 // Parses the body of a client's request into what a run needs: the conversation, the tools that the client runs, and
 // the options.
 
+import { hash } from 'node:crypto'
 import type { Note } from '../../core/context.ts'
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
@@ -174,5 +175,9 @@ function sessionOf(body: JsonObject, headers: Headers): string | undefined {
   const [, session] = typeof user === 'string' ? (/session[_"]?[:_]?"?([0-9a-f-]{36})/.exec(user) ?? []) : []
   const key = typeof body.prompt_cache_key === 'string' ? body.prompt_cache_key : undefined
   const named = ['x-synapse-conversation', 'x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id']
-  return named.map((name) => headers.get(name)).find((value) => value !== null && value !== '') ?? key ?? session
+  const given = named.map((name) => headers.get(name)).find((value) => value !== null && value !== '') ?? key ?? session
+  // It is stored with every message.
+  return given !== undefined && given.length > longestSession ? hash('sha256', given, 'base64url') : given
 }
+
+const longestSession = 200
