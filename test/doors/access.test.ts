@@ -133,6 +133,19 @@ describe('errors', () => {
     await assert.rejects(anthropic.messages.create({ model, messages: said, max_tokens: 10 }), { status: 529 })
   })
 
+  test('a reply that is too large is an error of the server, which no client waits for', async (t) => {
+    const body = `data: ${' '.repeat(9_000_000)}`
+    const { openai } = await clients(t, {
+      between: () => async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
+    })
+    await assert.rejects(openai.chat.completions.create({ model, messages: said }), (error) => {
+      assert.ok(error instanceof OpenAI.InternalServerError)
+      assert.equal(error.status, 502)
+      assert.equal(error.headers.get('retry-after'), null)
+      return true
+    })
+  })
+
   test('a failure before the first piece is retried internally', async (t) => {
     const { openai, emulator } = await clients(t)
     emulator.order({ status: 503 }, 1)

@@ -311,6 +311,36 @@ test('the key of the server stays here', async (t) => {
   assert.doesNotMatch(JSON.stringify([...(seen[0]?.headers ?? [])]), new RegExp(key))
 })
 
+test('headers about the host of the provider are not returned, and a page is an error', async (t) => {
+  const about = {
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'alt-svc': 'h3=":443"',
+    'access-control-allow-origin': '*',
+    'content-security-policy': 'none',
+    'set-cookie': 'a=b',
+  }
+  let type = 'application/json'
+  const between: ServingOptions['between'] = (next) => async (input, init) => {
+    const answer = await next(input, init)
+    const headers = { ...about, 'content-type': type, 'x-request-id': 'req_1' }
+    return new Response(type === 'text/html' ? '<p>Sign in</p>' : answer.body, { status: answer.status, headers })
+  }
+  const { url } = await serving(t, { between })
+  const ask = () =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  const { headers } = await ask()
+  assert.equal(headers.get('x-request-id'), 'req_1')
+  for (const [name, value] of Object.entries(about)) assert.notEqual(headers.get(name), value, name)
+  type = 'text/html'
+  const refused = await ask()
+  assert.equal(refused.status, 502)
+  assert.match(await refused.text(), /"error":\{"message":"The reply contains something that is not JSON/)
+})
+
 test('a name in the path leads to no other model or path of the provider', async (t) => {
   const store = openMemoryStore()
   const { key } = await createKey(store, { models: ['google/gemini-3-flash*'] })

@@ -18,13 +18,14 @@ const forms: Partial<Record<Failure['kind'], ErrorForm>> = {
   'too-large': { status: 413, type: 'invalid_request_error', code: null },
   conflict: { status: 409, type: 'invalid_request_error', code: null },
   'rate-limit': { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
-  limit: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   quota: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   overloaded: { status: 503, type: 'service_unavailable_error', code: 'server_is_overloaded' },
   storage: { status: 503, type: 'service_unavailable_error', code: 'server_is_overloaded' },
   timeout: { status: 504, type: 'server_error', code: null },
   network: { status: 502, type: 'server_error', code: null },
   'malformed-reply': { status: 502, type: 'server_error', code: null },
+  // The same reply would be too large again.
+  limit: { status: 502, type: 'server_error', code: null },
 }
 
 const unforeseen: ErrorForm = { status: 500, type: 'server_error', code: null }

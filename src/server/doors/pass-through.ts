@@ -198,13 +198,19 @@ export function passThrough(
 
   function observe(answer: FetchedReply, sent: string | Uint8Array): FetchedReply {
     coming = undefined
-    if (sent !== verbatim.body || answer.status < 200 || answer.status >= 300 || !answer.body) return answer
+    const isReply = answer.status >= 200 && answer.status < 300 && !isPage(answer)
+    if (sent !== verbatim.body || !isReply || !answer.body) return answer
     const copy = bufferedCopy(ends, verbatim.whole)
     const headers = responseHeaders(answer.headers)
     coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
     const body = teeBody(answer.body, verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy)
     return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
   }
+}
+
+/** What a proxy or a wrong address answers with: an error, whatever its status is. */
+function isPage({ headers }: FetchedReply): boolean {
+  return /^text\/html\b/i.test(headers.get('content-type') ?? '')
 }
 
 interface Copy extends BodySink {
@@ -343,6 +349,12 @@ function requestHeaders(headers: Headers, own: Readonly<Record<string, string>>)
   return Object.fromEntries(given)
 }
 
+/** What a browser or a client would apply to this server, but is about the provider's. */
+const ofHost =
+  /^(?:strict-transport-security|content-security-policy|access-control-|cross-origin-|alt-svc$|clear-site-data$|nel$|report-to$|reporting-endpoints$|www-authenticate$)/
+
 function responseHeaders(headers: FetchedReply['headers']): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => !isOfConnection(name.toLowerCase())))
+  return Object.fromEntries(
+    [...headers].filter(([name]) => !isOfConnection(name.toLowerCase()) && !ofHost.test(name.toLowerCase())),
+  )
 }
