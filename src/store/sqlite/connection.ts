@@ -46,6 +46,7 @@ const lastLockMs = 100
 const pageSize = 4096
 /** About how many bytes of pages are in the log when it is copied into the file. */
 const checkpointSize = 1000 * pageSize
+
 export class Connection {
   readonly path: string
   readonly options: ConnectionOptions
@@ -67,8 +68,8 @@ export class Connection {
     if (path !== ':memory:') this.#checkpoints = new Checkpoints(path)
     this.#writes = new WriteQueue({
       begin: () => this.#checkpoints?.running,
-      commit: (group) => this.#committed(group),
-      sync: () => this.#synced(),
+      commit: (group) => this.#commitGroup(group),
+      sync: () => this.#syncLog(),
       end: () => this.#checkpointIfDue(),
     })
   }
@@ -102,7 +103,7 @@ export class Connection {
   }
 
   async read<T>(work: () => T): Promise<T> {
-    return this.#patiently(work)
+    return this.#retryWhileBusy(work)
   }
 
   /**
@@ -116,7 +117,7 @@ export class Connection {
   /** For statements that must run outside of a transaction. */
   async alone(...sql: string[]): Promise<void> {
     for (const statement of sql) {
-      await this.#patiently(() => {
+      await this.#retryWhileBusy(() => {
         this.#setSync('FULL')
         this.#open().exec(statement)
       })
@@ -181,16 +182,16 @@ export class Connection {
   }
 
   /** All in one transaction, with those that were added to the group meanwhile. Returns what answers each. */
-  async #committed(group: WaitingWrite[]): Promise<(() => void)[]> {
-    await this.#begun()
+  async #commitGroup(group: WaitingWrite[]): Promise<(() => void)[]> {
+    await this.#beginWhenFree()
     try {
       let isNew = this.#mark()
-      let answers = this.#allOf(group)
+      let answers = this.#runAll(group)
       if (!answers) {
         this.#rollBack()
-        await this.#begun()
+        await this.#beginWhenFree()
         isNew = this.#mark()
-        answers = group.map((write) => this.#apart(write))
+        answers = group.map((write) => this.#runInSavepoint(write))
       }
       const done = group.filter((write) => write.onDone)
       if (done.length > 0) {
@@ -201,20 +202,20 @@ export class Connection {
         if (this.#database !== database) throw storageError('io', `Reading ${this.path} failed. Nothing was saved.`)
         const added = this.#writes.take()
         group.push(...added)
-        answers.push(...this.#together(added))
+        answers.push(...this.#runAdded(added))
       }
       this.#commit()
       if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
       return answers
     } catch (error) {
       this.#rollBack()
-      throw this.#broken(error)
+      throw this.#errorAfter(error)
     }
   }
 
   /** Once a transaction has begun, no statement of it finds the file locked. */
-  async #begun(): Promise<void> {
-    await this.#patiently(() => {
+  async #beginWhenFree(): Promise<void> {
+    await this.#retryWhileBusy(() => {
       this.#rewriteLog()
       this.#open()
       this.#begin(this.#log ? 'NORMAL' : 'FULL')
@@ -230,7 +231,7 @@ export class Connection {
    * Undefined if one of several has failed: they are done again then, each with a savepoint. For most groups that would
    * be in vain, and SQLite copies each page that changes after a savepoint.
    */
-  #allOf(group: readonly WaitingWrite[]): (() => void)[] | undefined {
+  #runAll(group: readonly WaitingWrite[]): (() => void)[] | undefined {
     try {
       return group.map((write) => write.run())
     } catch (error) {
@@ -246,7 +247,7 @@ export class Connection {
   }
 
   /** Waits until the commit is on disk, without holding the rest of this process. */
-  async #synced(): Promise<void> {
+  async #syncLog(): Promise<void> {
     try {
       await this.#log?.sync()
     } catch (error) {
@@ -274,17 +275,17 @@ export class Connection {
   }
 
   /** Writes that were added to a transaction: if one fails, what was done before is not affected. */
-  #together(writes: readonly WaitingWrite[]): (() => void)[] {
-    if (writes.length < 2) return writes.map((write) => this.#apart(write))
+  #runAdded(writes: readonly WaitingWrite[]): (() => void)[] {
+    if (writes.length < 2) return writes.map((write) => this.#runInSavepoint(write))
     this.run('SAVEPOINT added')
-    const answers = this.#allOf(writes)
+    const answers = this.#runAll(writes)
     if (!answers) this.run('ROLLBACK TO added')
     this.run('RELEASE added')
-    return answers ?? writes.map((write) => this.#apart(write))
+    return answers ?? writes.map((write) => this.#runInSavepoint(write))
   }
 
   /** One of several writes of a transaction: if it fails, the others are not affected. */
-  #apart({ run, reject }: WaitingWrite): () => void {
+  #runInSavepoint({ run, reject }: WaitingWrite): () => void {
     this.run('SAVEPOINT one')
     try {
       const answer = run()
@@ -348,21 +349,21 @@ export class Connection {
     return statement
   }
 
-  async #patiently<T>(work: () => T): Promise<T> {
+  async #retryWhileBusy<T>(work: () => T): Promise<T> {
     const until = performance.now() + this.options.busyMs
     for (;;) {
       try {
         return work()
       } catch (error) {
-        const broken = this.#broken(error)
-        if (!isBusy(error) || performance.now() > until) throw broken
+        const failure = this.#errorAfter(error)
+        if (!isBusy(error) || performance.now() > until) throw failure
       }
       await wait(5 + Math.random() * 20)
     }
   }
 
   /** The error for the caller; a connection that cannot be trusted any more is closed. */
-  #broken(error: unknown): unknown {
+  #errorAfter(error: unknown): unknown {
     if (breaksConnection(error) && this.path !== ':memory:') this.#drop()
     return fromSqlite(error, this.path)
   }
