@@ -82,7 +82,7 @@ interface IncomingRequest {
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { now = Date.now, sleep = pause, requireKey = true, keep = 200, piece = 12 } = options
-  const performer = createDispatcher({
+  const dispatcher = createDispatcher({
     count: options.countTokens ?? estimateTokens,
     ...(options.reply && { script: options.reply }),
     ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
@@ -109,10 +109,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     order(fault, times = 1) {
       for (let i = 0; i < times; i++) ordered.push(fault)
     },
-    expire: (id) => performer.expire(id),
+    expire: (id) => dispatcher.expire(id),
     requests: log.requests,
     reset() {
-      performer.clear()
+      dispatcher.clear()
       log.clear()
       ordered.length = 0
     },
@@ -129,30 +129,30 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     return withRequestId(reply, `req_${++number}`)
   }
 
-  async function answer(fault: Fault | string, visit: IncomingRequest): Promise<HttpReply> {
+  async function answer(fault: Fault | string, request: IncomingRequest): Promise<HttpReply> {
     if (typeof fault === 'string') return jsonReply(400, { error: fault })
-    if (fault.delayMs !== undefined) await sleep(fault.delayMs, visit.signal)
+    if (fault.delayMs !== undefined) await sleep(fault.delayMs, request.signal)
     if (fault.resetAt === 0) throw connectionReset()
     try {
-      return await dispatch({ performer, sleep, requireKey, piece }, fault, visit)
+      return await serveRequest({ dispatcher, sleep, requireKey, piece }, fault, request)
     } catch (error) {
       if (error instanceof Refusal) return jsonReply(error.status, error.body, error.headers)
-      if (visit.signal.aborted) throw error
+      if (request.signal.aborted) throw error
       return failedReply(error)
     }
   }
 }
 
 interface Serving extends Required<Pick<EmulatorOptions, 'sleep' | 'requireKey' | 'piece'>> {
-  performer: ReturnType<typeof createDispatcher>
+  dispatcher: ReturnType<typeof createDispatcher>
 }
 
 /** Throws a Refusal. */
-async function dispatch(serving: Serving, fault: Fault, visit: IncomingRequest): Promise<HttpReply> {
-  const { performer, sleep, requireKey, piece } = serving
-  const { method, url, headers, seen } = visit
+async function serveRequest(serving: Serving, fault: Fault, request: IncomingRequest): Promise<HttpReply> {
+  const { dispatcher, sleep, requireKey, piece } = serving
+  const { method, url, headers, seen } = request
   const route = await routeOf(method, url, headers)
-  if (!route) return unknown(visit)
+  if (!route) return unknown(request)
   const { provider, operation } = route
   seen.provider = provider
   seen.protocol = route.protocol
@@ -164,8 +164,8 @@ async function dispatch(serving: Serving, fault: Fault, visit: IncomingRequest):
     return jsonReply(status, fault.body ?? standard(), fault.headers)
   }
   const owner = ownerOf(provider, service, headers, url, requireKey)
-  const body = bodyOf(visit.text, protocol, service)
-  const outcome = await performer.perform({
+  const body = bodyOf(request.text, protocol, service)
+  const outcome = await dispatcher.perform({
     provider,
     protocol,
     service,
@@ -183,9 +183,9 @@ async function dispatch(serving: Serving, fault: Fault, visit: IncomingRequest):
     protocol,
     service,
     fault,
-    visit,
+    request,
     piece,
-    sleep: (ms) => sleep(ms, visit.signal),
+    sleep: (ms) => sleep(ms, request.signal),
   })
 }
 
@@ -203,22 +203,25 @@ interface Answering {
   protocol: Wire
   service: WireService
   fault: Fault
-  visit: IncomingRequest
+  request: IncomingRequest
   piece: number
   sleep: (ms: number) => Promise<void>
 }
 
-function replyOf(outcome: Outcome, { provider, protocol, service, fault, visit, piece, sleep }: Answering): HttpReply {
+function replyOf(
+  outcome: Outcome,
+  { provider, protocol, service, fault, request, piece, sleep }: Answering,
+): HttpReply {
   if ('body' in outcome) return jsonReply(200, outcome.body)
   const { exchanged, framing } = outcome
-  if (!framing || service.asArray?.(visit.url.searchParams)) {
+  if (!framing || service.asArray?.(request.url.searchParams)) {
     exchanged.commit()
     return wholeReply(JSON.stringify(framing ? exchanged.chunks(piece) : exchanged.whole), fault)
   }
   return streamReply(exchanged.chunks(piece), {
     framing,
     fault,
-    signal: visit.signal,
+    signal: request.signal,
     errorEvent: errorEvent(protocol, service, { provider }),
     sleep,
     onEnd: () => exchanged.commit(),
