@@ -1,9 +1,11 @@
 // The path of every request that starts a run: once per Idempotency-Key, stored before it is answered, and answered
 // with the run or, if requested, with its events.
 
+import { hash } from 'node:crypto'
 import { SynapseError, badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Conversation } from '../core/log.ts'
+import type { NewRecord } from '../store/records.ts'
 import type { NewEntry, Store } from '../store/store.ts'
 import { json, Refusal } from './answer.ts'
 import type { Call } from './route.ts'
@@ -13,8 +15,6 @@ import { isChanged } from './runs/own-runs.ts'
 import { busyWith } from './runs/supervisor.ts'
 import type { Settings } from './schema.ts'
 import type { RunView } from './views.ts'
-import { hash } from 'node:crypto'
-import type { NewRecord } from '../store/records.ts'
 
 export interface RunStart {
   /** The entry that the run starts from; null: the conversation is empty. */
@@ -91,12 +91,13 @@ async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: 
   return wantsStream ? openStream(call.server, call.owner, id, 0, headers) : json(body, 202, headers)
 }
 
-// The same request sent twice does its work once. The first answer is stored in the transaction that did the work, so
-// there is never one without the other, and nothing to lock.
-
 const kind = 'idempotency'
 const keepMs = 24 * 3_600_000
 
+/**
+ * The same request sent twice does its work once. The first answer is stored in the transaction that did the work, so
+ * there is never one without the other, and nothing to lock.
+ */
 interface Once {
   /** The answer to the first request with this key; throws if that was a different request. */
   before(): Promise<JsonObject | undefined>
