@@ -114,6 +114,8 @@ export interface WireDoor {
   sockets?: true
   /** It cannot carry everything that a provider requires back with its replies: another wire of the provider is preferred. */
   losesReasoning?: true
+  /** Why no server but the provider can answer a request; undefined: others can too. */
+  unsupported?(body: JsonObject): Failure | undefined
   /** For streams that include their usage only on request. */
   usageOnRequest?: UsageOnRequest
   /** Replies that can be continued later by their ids; without it there are none. */

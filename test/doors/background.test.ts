@@ -107,8 +107,6 @@ test('the background is refused where nothing could be retrieved later', async (
   const body = { model: 'anthropic/claude-opus-5', input, background: true }
   await assert.rejects(openai.responses.create({ ...body, store: false }), /background requires store/)
   await assert.rejects(openai.responses.create({ ...body, stream: true }), /background cannot be combined with stream/)
-  const chat = { model: body.model, messages: [{ role: 'user' as const, content: input }], background: true }
-  await assert.rejects(openai.chat.completions.create(chat), /background is not supported by this API/)
 })
 
 test('an interaction in the background is retrieved once it is complete, or cancelled', async (t) => {

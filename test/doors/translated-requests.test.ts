@@ -27,8 +27,8 @@ test('answers and errors have the id of their request where the official clients
   const stream = anthropic.messages.stream({ model: `${model}`, max_tokens: 100, messages })
   await stream.finalMessage()
   assert.ok(stream.request_id)
-  const chat = await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
-  assert.equal((await store.exchange('local', `${chat._request_id}`))?.outcome, 'done')
+  const { _request_id: chatId } = await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
+  assert.equal((await store.exchange('local', `${chatId}`))?.outcome, 'done')
   const none = { model: 'none/none', max_tokens: 1, messages }
   await assert.rejects(
     anthropic.messages.create(none),

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import type { RequestForm, StoredReplies, WireService } from '../../wires/service.ts'
+import type { RequestForm, WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
 import type { Door, DoorOperation } from './door.ts'
 import { readContinuing } from './known-messages.ts'
@@ -38,8 +38,9 @@ export async function readRequest(
   headers: Headers,
 ): Promise<DoorRequest> {
   const [transcript, service] = await Promise.all([loadTranscript(wire), loadService(wire)])
-  const { stored } = service.door ?? {}
-  refuseUnsupported(given, stored)
+  const { stored, unsupported } = service.door ?? {}
+  const refused = unsupported?.(given)
+  if (refused) throw new SynapseError(refused)
   const body = inUsualForm(formOf(service, operation), given)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
@@ -65,7 +66,7 @@ export async function readRequest(
       ...(question.notes ?? []),
     ],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
-    ...(given.background === true && { isBackground: true }),
+    ...(stored?.retrieval && given.background === true && { isBackground: true }),
     ...(previousId !== undefined && { previousId }),
     ...(conversation !== undefined && { conversation }),
     ...(session !== undefined && { session }),
@@ -152,22 +153,6 @@ function serverToolsIn({ readServerTool }: WireService, { tools }: JsonObject): 
 /** Where a note is about a tool: its place in the list. */
 function toolPlace(place: string | undefined): number {
   return Number(/^\$\.tools\[(\d+)\]/.exec(place ?? '')?.[1] ?? -1)
-}
-
-function refuseUnsupported(body: JsonObject, stored: StoredReplies | undefined): void {
-  if (typeof body.n === 'number' && body.n > 1) throw badInput('n must be 1: each request gets one answer.')
-  const candidates = valueAt(body, 'generationConfig', 'candidateCount')
-  if (typeof candidates === 'number' && candidates > 1) throw badInput('generationConfig.candidateCount must be 1.')
-  if (body.background === true && !stored?.retrieval) throw badInput('background is not supported by this API.')
-  if (body.background === true && body.stream === true) {
-    throw badInput('background cannot be combined with stream: leave one of them out.')
-  }
-  if (body.background === true && !stored?.keeps(body)) throw badInput('background requires store to be true.')
-  if (body.previous_response_id && body.conversation) {
-    const message =
-      "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."
-    throw new SynapseError({ kind: 'bad-input', code: 'mutually_exclusive_parameters', message })
-  }
 }
 
 function sessionOf(body: JsonObject, headers: Headers): string | undefined {

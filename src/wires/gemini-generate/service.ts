@@ -5,7 +5,13 @@ import type { WireService } from '../service.ts'
 import { listIn, objectIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { effortIn, readOptions, type GivenOptions, type RequestOptions } from '../shared/request-options.ts'
+import {
+  effortIn,
+  readOptions,
+  severalAnswers,
+  type GivenOptions,
+  type RequestOptions,
+} from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -62,6 +68,8 @@ export const geminiGenerateService: WireService = {
     recognises: (path) => /^\/v1(?:beta|alpha)\b/.test(path),
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
+    unsupported: (body) =>
+      severalAnswers('generationConfig.candidateCount', valueAt(body, 'generationConfig', 'candidateCount')),
     keyInQuery: true,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,

@@ -6,7 +6,14 @@ import type { WireService } from '../service.ts'
 import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import { effortIn, readOptions, type GivenOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import {
+  effortIn,
+  readOptions,
+  invalidBackground,
+  type GivenOptions,
+  schemaIn,
+  toolChoiceIn,
+} from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -36,6 +43,7 @@ export const geminiInteractionsService: WireService = {
   door: {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
+    unsupported: invalidBackground,
     keyInQuery: true,
     stored: {
       keeps: ({ store }) => store !== false,

@@ -6,6 +6,7 @@ import {
   readOptions,
   reasoningByEffort,
   schemaIn,
+  severalAnswers,
   toolChoiceIn,
 } from '../shared/request-options.ts'
 import { chatPrompt } from '../shared/prompt.ts'
@@ -52,6 +53,7 @@ export const mistralChatService: WireService = {
       }),
       list: (data) => ({ object: 'list', data }),
     },
+    unsupported: ({ n }) => severalAnswers('n', n),
     // Exactly nine letters and digits.
     callId: (key) => key.slice(0, 9),
   },

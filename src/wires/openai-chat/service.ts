@@ -10,6 +10,7 @@ import {
   readOptions,
   reasoningByEffort,
   schemaIn,
+  severalAnswers,
   toolChoiceIn,
   type RequestOptions,
 } from '../shared/request-options.ts'
@@ -55,6 +56,7 @@ export const openaiChatService: WireService = {
     codes: 'always',
     requestId: 'x-request-id',
     losesReasoning: true,
+    unsupported: ({ n }) => severalAnswers('n', n),
     usageOnRequest: {
       isOmitted: (body, provider) => body.stream === true && !asksForUsage(body) && !alwaysSendsUsage(provider),
       field: { name: 'stream_options', value: { include_usage: true } },

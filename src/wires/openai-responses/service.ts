@@ -10,6 +10,7 @@ import {
   allowedToolsIn,
   effortIn,
   readOptions,
+  invalidBackground,
   reasoningByEffort,
   schemaIn,
   toolChoiceIn,
@@ -69,6 +70,7 @@ export const openaiResponsesService: WireService = {
     codes: 'always',
     requestId: 'x-request-id',
     sockets: true,
+    unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
     stored: storedResponses(),
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
@@ -156,6 +158,13 @@ function storedResponses(): StoredReplies {
 function errorCode({ kind }: Failure): string {
   if (kind === 'rate-limit') return 'rate_limit_exceeded'
   return kind === 'invalid-request' || kind === 'context-overflow' ? 'invalid_prompt' : 'server_error'
+}
+
+function twoPredecessors({ previous_response_id: previousId, conversation }: JsonObject): Failure | undefined {
+  if (!previousId || !conversation) return undefined
+  const message =
+    "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."
+  return { kind: 'bad-input', code: 'mutually_exclusive_parameters', message }
 }
 
 function conversationId(body: JsonObject): string | undefined {

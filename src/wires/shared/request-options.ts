@@ -2,6 +2,7 @@
 // says where these are in its bodies; here they are parsed.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
+import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { freeFormInput } from '../../core/tool-kinds.ts'
 import { efforts, type Effort } from '../../settings/options.ts'
@@ -160,6 +161,20 @@ function effortByBudget(tokens: number): Effort {
   if (tokens === 0) return 'none'
   if (tokens < 0) return 'medium'
   return tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high'
+}
+
+/** For a field with the number of answers: a run has one. */
+export function severalAnswers(field: string, count: Json | undefined): Failure | undefined {
+  if (typeof count !== 'number' || count <= 1) return undefined
+  return { kind: 'bad-input', message: `${field} must be 1: each request gets one answer.` }
+}
+
+/** A reply in the background is retrieved later, so it must be stored. */
+export function invalidBackground({ background, store, stream }: JsonObject): Failure | undefined {
+  if (background !== true) return undefined
+  if (store === false) return { kind: 'bad-input', message: 'background requires store to be true.' }
+  if (stream !== true) return undefined
+  return { kind: 'bad-input', message: 'background cannot be combined with stream: leave one of them out.' }
 }
 
 /** The schema in a description of the answer's format. */
