@@ -176,7 +176,8 @@ export interface StoredItems {
   asksForCompaction(body: JsonObject): boolean
   /** The item that represents everything before it. */
   compaction(exchangeId: string, token: string): JsonObject
-  compacted(about: { replyId: string; createdAt: number; output: JsonObject[]; usage: Usage }): Json
+  /** The answer to a request for that item alone. */
+  compacted(body: JsonObject, reply: { replyId: string; createdAt: number; item: JsonObject; usage: Usage }): Json
 }
 
 export interface ModelForm {

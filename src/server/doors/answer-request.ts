@@ -227,9 +227,9 @@ async function compacted(
 /** A summary of the conversation by the named model, as one item of it. */
 export async function compact(incoming: AuthenticatedRequest, items: StoredItems): Promise<Response> {
   allow(incoming.principal, 'write')
-  // What a stored response contains can be summarised without anything new.
-  const read = await readBody(incoming, undefined, { input: [] })
   const service = await loadService(incoming.door.wire)
+  // What a stored response contains can be summarised without anything new.
+  const read = await readBody(incoming, undefined, { [service.listField]: [] })
   const { store } = lastingContext(incoming.server)
   const run = await startSummary(incoming, read, service)
   const about = { run, replyId: newId(service), body: read.body }

@@ -10,7 +10,6 @@ import { hasOne } from '../../context/prefix-memo.ts'
 import { historyAsText, summaryPrompt, defaultBudget } from '../../context/summary.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
-import { objectsIn } from '../../wires/shared/json-fields.ts'
 import { tokensIn } from '../../wires/shared/sealed-token.ts'
 import type { DoorRequest } from './read-request.ts'
 import type { DoorRun } from './run.ts'
@@ -57,11 +56,8 @@ export async function compactBody(
   { run, replyId, body }: { run: DoorRun; replyId: string; body: JsonObject },
 ): Promise<Json> {
   const item = await compactionItem(place, items, run)
-  const users = objectsIn(body.input)
-    .filter(({ role }) => role === 'user')
-    .map((one, i) => items.withId(one, `${replyId}${i}`))
   const { replyUsage: usage = noUsage } = await run.ended
-  return items.compacted({ replyId, createdAt: Math.floor(Date.now() / 1000), output: [...users, item], usage })
+  return items.compacted(body, { replyId, createdAt: Math.floor(Date.now() / 1000), item, usage })
 }
 
 /** The messages with summaries in place of the items that represent them. Other items are not changed. */

@@ -183,13 +183,16 @@ function responseItems(): StoredItems {
       type: 'compaction',
       encrypted_content: token,
     }),
-    compacted: ({ replyId, createdAt, output, usage }) => ({
-      id: replyId,
-      object: 'response.compaction',
-      created_at: createdAt,
-      output,
-      usage: writeUsage(usage),
-    }),
+    compacted(body, { replyId, createdAt, item, usage }) {
+      const users = objectsIn(body.input).filter(({ role }) => role === 'user')
+      return {
+        id: replyId,
+        object: 'response.compaction',
+        created_at: createdAt,
+        output: [...users.map((user, i) => withItemId(user, `${replyId}${i}`)), item],
+        usage: writeUsage(usage),
+      }
+    },
   }
 }
 
