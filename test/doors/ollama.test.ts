@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Ollama } from 'ollama'
 import type { JsonObject } from '../../src/core/json.ts'
 import { createKey } from '../../src/server/keys.ts'
-import { answerKey, delivery } from '../../src/server/doors/undelivered.ts'
+import { answerKey, trackDelivery } from '../../src/server/doors/undelivered.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { gate, serving } from '../server/serving.ts'
 
@@ -213,7 +213,7 @@ describe('generate', () => {
     const digest = (before: string) => hash('sha256', before + body, 'base64url')
     const key = answerKey('/ollama/api/generate', { digest })
     while (await store.record('local', 'door-answer', key)) await setImmediate()
-    const lost = delivery(store, 'local', key)
+    const lost = trackDelivery(store, 'local', key)
     const place = { conversationId, entryId: entryId ?? '', exchangeId: exchange?.id ?? '', replyId: '' }
     await store.putRecords([lost.record(place)])
     lost.lost()

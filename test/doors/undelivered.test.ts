@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { delivery, undelivered } from '../../src/server/doors/undelivered.ts'
+import { trackDelivery, undelivered } from '../../src/server/doors/undelivered.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { gate, serving } from '../server/serving.ts'
@@ -14,7 +14,7 @@ test('an answer is found again once its client is gone, once, by its owner', asy
   const store = openMemoryStore()
   const { id: conversationId } = await store.createConversation('a')
   const about = { conversationId, entryId: 'e', exchangeId: 'x', replyId: 'r' }
-  const first = delivery(store, 'a', 'key')
+  const first = trackDelivery(store, 'a', 'key')
   await store.putRecords([first.record(about)])
   assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')
   first.lost()
@@ -27,14 +27,14 @@ test('of two answers to the same request, one that was delivered is not returned
   const store = openMemoryStore()
   const { id: conversationId } = await store.createConversation('a')
   const about = (exchangeId: string) => ({ conversationId, entryId: 'e', exchangeId, replyId: 'r' })
-  const [one, two] = [delivery(store, 'a', 'key'), delivery(store, 'a', 'key')]
+  const [one, two] = [trackDelivery(store, 'a', 'key'), trackDelivery(store, 'a', 'key')]
   await store.putRecords([one.record(about('first'))])
   one.done()
   one.lost()
   await setImmediate()
   assert.equal(await undelivered(store, 'a', 'key'), undefined, 'the other one is still on its way')
   await store.putRecords([two.record(about('second'))])
-  const three = delivery(store, 'a', 'key')
+  const three = trackDelivery(store, 'a', 'key')
   three.done()
   await setImmediate()
   assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')

@@ -28,7 +28,7 @@ import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
 import { sealOf, type Seal } from './seal.ts'
-import { answerKey, delivery, undelivered, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
+import { answerKey, trackDelivery, undelivered, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
 
 export async function answerRequest(
   incoming: AuthenticatedRequest,
@@ -52,22 +52,22 @@ export async function answerRequest(
     seal: await sealOf(store),
     stream: operation.stream ?? read.request.stream,
   }
-  const unchanged = await verbatimFor(incoming, operation, read)
-  const unsupported = unchanged.verbatim ? undefined : form?.unsupported(read.body)
+  const verbatim = await verbatimFor(incoming, operation, read)
+  const unsupported = verbatim ? undefined : form?.unsupported(read.body)
   if (unsupported !== undefined) throw badInput(unsupported)
   const items = service.door?.stored?.items
-  if (items?.asksForCompaction(read.body) && !unchanged.verbatim) return compacted(incoming, read, reply, items)
+  if (items?.asksForCompaction(read.body) && !verbatim) return answerWithCompaction(incoming, read, reply, items)
   if (read.request.isBackground) return queued(incoming, read, reply)
   const key = answerKey(url.pathname, read.sent)
-  const before = await undelivered(store, principal.owner, key)
-  const again = before && (await repeated(incoming, before, reply))
-  if (again) return again
-  const delivered = delivery(store, principal.owner, key)
+  const stored = await undelivered(store, principal.owner, key)
+  const repeated = stored && (await repeatAnswer(incoming, stored, reply))
+  if (repeated) return repeated
+  const delivery = trackDelivery(store, principal.owner, key)
   try {
-    const run = await startReply(incoming, read, reply, { ...unchanged, delivery: delivered })
-    return await writtenReply(incoming, reply, run, delivered)
+    const run = await startReply(incoming, read, reply, { verbatim, delivery })
+    return await writeReply(incoming, reply, run, delivery)
   } catch (error) {
-    delivered.lost()
+    delivery.lost()
     throw error
   }
 }
@@ -104,7 +104,7 @@ async function startReply(
   incoming: AuthenticatedRequest,
   { body, sent, name, model, request, firstExchange }: ReadBody,
   { service, form, profile }: ReplyForm,
-  how: Pick<DoorRunOptions, 'verbatim' | 'delivery'>,
+  { verbatim, delivery }: Pick<DoorRunOptions, 'verbatim' | 'delivery'>,
 ): Promise<DoorRun> {
   const { principal, door, url, memory } = incoming
   const server = lastingContext(incoming.server)
@@ -120,7 +120,8 @@ async function startReply(
     request: { ...request, system, notes: [...request.notes, ...notes] },
     model,
     service,
-    ...how,
+    verbatim,
+    delivery,
     sent: { ...(client && { client }), protocol: door.wire, path: url.pathname, body: sent.bytes },
     start,
     replyId,
@@ -161,14 +162,14 @@ async function queued(incoming: AuthenticatedRequest, read: ReadBody, reply: Rep
 }
 
 /** The reply of a run, as it arrives. The run ends if the client leaves. */
-async function writtenReply(
+async function writeReply(
   { principal, door, request: { signal }, size }: AuthenticatedRequest,
   { service, form, profile, seal, stream }: ReplyForm,
   run: DoorRun,
-  delivered: Delivery,
+  delivery: Delivery,
 ): Promise<Response> {
   const leave = () => {
-    delivered.lost()
+    delivery.lost()
     run.abort()
   }
   // The client may have left while its conversation was looked up.
@@ -181,13 +182,13 @@ async function writtenReply(
     profile: { ...profile, token: () => tokenFor(seal, principal.owner, run.exchangeId()) },
     run,
     issueOf: (error: SynapseError) => issueOf(service, error.failure, size),
-    delivered: delivered.done,
+    delivered: delivery.done,
   }
   const raw = await run.passThrough?.reply
   if (raw) return rawReply(raw, options)
   if (stream) return streamedReply(options)
   const whole = await wholeReply(options)
-  if (!signal.aborted) delivered.done()
+  if (!signal.aborted) delivery.done()
   return whole
 }
 
@@ -196,23 +197,22 @@ function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): st
 }
 
 /** The answer that the same request did not receive; undefined: it is gone. */
-async function repeated(
+async function repeatAnswer(
   { server, principal, door }: AuthenticatedRequest,
   { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
-  about: ReplyForm,
+  { service, form, profile: ownProfile, seal, stream }: ReplyForm,
 ): Promise<Response | undefined> {
   const { store } = server
   const { owner } = principal
-  const { service, form, seal, stream } = about
   const reply = await replyAt(store, owner, entryId)
   if (!reply) return undefined
   const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
-  const profile = { ...about.profile, replyId, token: () => seal.token(owner, exchangeId) }
+  const profile = { ...ownProfile, replyId, token: () => seal.token(owner, exchangeId) }
   return repeatedReply({ wire: door.wire, service, form, profile }, reply, usage, { conversationId, stream })
 }
 
 /** The answer to a request that ends with a trigger: one item, and nothing else. */
-async function compacted(
+async function answerWithCompaction(
   incoming: AuthenticatedRequest,
   read: ReadBody,
   { profile, service }: ReplyForm,

@@ -56,50 +56,48 @@ export async function verbatimFor(
   { door, server, request: http, url, principal }: AuthenticatedRequest,
   operation: Operation & { do: 'reply' },
   { body, sent: given, name, model, request }: ReadBody,
-): Promise<{ verbatim?: PassableRequest }> {
+): Promise<PassableRequest | undefined> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
-  if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return {}
+  if (!model.hasWire || request.conversation !== undefined || model.policy !== undefined) return undefined
   // The provider would keep the reply.
-  if (request.isBackground) return {}
-  if (given.hasToken) return {}
+  if (request.isBackground) return undefined
+  if (given.hasToken) return undefined
   const { endpoint } = await server.endpoint(model.model, wire)
   // A server that stores nothing ignores what is stored, and answers without it.
-  if ((request.previousId ?? request.unchangedOnly) !== undefined && !endpoint.state) return {}
+  if ((request.previousId ?? request.unchangedOnly) !== undefined && !endpoint.state) return undefined
   const inPath = operation.model !== undefined
   // In a path of the provider, only a plain name stays the name of a model.
-  if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return {}
-  if (principal.models && namesOthers(body, inPath)) return {}
+  if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return undefined
+  if (principal.models && namesOthers(body, inPath)) return undefined
   // A stream that is one JSON array is written here.
-  if (inPath && stream && url.searchParams.get('alt') !== 'sse') return {}
+  if (inPath && stream && url.searchParams.get('alt') !== 'sse') return undefined
   const { door: wireDoor, listField } = await loadService(wire)
   const metered = addedUsage(wireDoor, body, endpoint)
   // The client's own options of the stream would have to be changed.
-  if (metered && metered.field.name in body) return {}
+  if (metered && metered.field.name in body) return undefined
   const sent = passableBody(
     endpoint,
     { name: inPath ? undefined : name, listField, added: metered?.field },
     body,
     given,
   )
-  if (sent === undefined) return {}
+  if (sent === undefined) return undefined
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
   const tail = door.path.slice(door.path.lastIndexOf(':') + 1)
   const path = inPath ? `/models/${endpoint.model}:${tail}` : door.path
   return {
-    verbatim: {
-      provider: endpoint.provider.id,
-      protocol: wire,
-      path: query.size > 0 ? `${path}?${query.toString()}` : path,
-      headers: requestHeaders(http.headers, endpoint.headers),
-      body: sent,
-      whole: !stream,
-      ...(metered && {
-        notes: [usageNote(metered)],
-        hidden: { mark: metered.mark, isHidden: metered.isUsage },
-      }),
-    },
+    provider: endpoint.provider.id,
+    protocol: wire,
+    path: query.size > 0 ? `${path}?${query.toString()}` : path,
+    headers: requestHeaders(http.headers, endpoint.headers),
+    body: sent,
+    whole: !stream,
+    ...(metered && {
+      notes: [usageNote(metered)],
+      hidden: { mark: metered.mark, isHidden: metered.isUsage },
+    }),
   }
 }
 

@@ -68,11 +68,11 @@ export interface DoorRunOptions {
   /** What the client sent, unchanged. */
   sent: { client?: string; protocol: string; path: string; body: Uint8Array }
   /** The request that can be sent unchanged. */
-  verbatim?: PassableRequest
+  verbatim?: PassableRequest | undefined
   /** The client's id of the answer, unless it gets that of the provider. */
   replyId?: string
   /** How the client receives the answer. */
-  delivery?: Delivery
+  delivery?: Delivery | undefined
   /** The position where the request continues, as it says. */
   start?: StartingPoint | undefined
   /** Stores the response for this connection only. */

@@ -50,7 +50,7 @@ function answerIn({ data }: StoredRecord): UndeliveredAnswer {
   }
 }
 
-export function delivery(store: Store, owner: string, key: string): Delivery {
+export function trackDelivery(store: Store, owner: string, key: string): Delivery {
   const place = `${owner} ${key}`
   let isOver = false
   let exchangeId: string | undefined
