@@ -34,11 +34,11 @@ test('answers and errors have the id of their request where the official clients
     anthropic.messages.create(none),
     ({ requestID, error }: InstanceType<typeof Anthropic.APIError>) => {
       assert.equal(requestID, (error as { request_id?: string }).request_id)
-      return /^req_/.test(`${requestID}`)
+      return `${requestID}`.startsWith('req_')
     },
   )
   await assert.rejects(openai.chat.completions.create(none), ({ requestID }: InstanceType<typeof OpenAI.APIError>) =>
-    /^req_/.test(`${requestID}`),
+    `${requestID}`.startsWith('req_'),
   )
 })
 
