@@ -17,36 +17,29 @@ import { basename, join } from 'node:path'
 
 export interface ClientSetup {
   args: string[]
-  env: Record<string, string>
+  /** What is different in its environment; undefined: the variable is removed. */
+  env: Record<string, string | undefined>
   /** Removes the files written for it. */
   clean(): void
 }
 
-/** `model`: the model name for clients that must name one. */
-export function setUpClient(
-  command: readonly [string, ...string[]],
-  server: { url: string; key: string; model: string },
-): ClientSetup {
+export interface RunServer {
+  url: string
+  key: string
+  /** The model name for clients that must name one. */
+  model: string
+  /** The variables with the API keys of providers, which the server needs and its client does not. */
+  keyVariables: readonly string[]
+}
+
+export function setUpClient(command: readonly [string, ...string[]], server: RunServer): ClientSetup {
   const [program, ...args] = command
   const { url, key, model } = server
-  const env = {
-    OPENAI_BASE_URL: `${url}/openai/v1`,
-    OPENAI_API_BASE: `${url}/openai/v1`,
-    OPENAI_API_KEY: key,
-    ANTHROPIC_BASE_URL: `${url}/anthropic`,
-    ANTHROPIC_API_KEY: key,
-    GOOGLE_GEMINI_BASE_URL: `${url}/google`,
-    GEMINI_API_KEY: key,
-    GOOGLE_API_KEY: key,
-    SYNAPSE_RUN_KEY: key,
-  }
+  const env = commonVariables(server)
   const clean = (): void => {}
   switch (basename(program).replace(/\.(?:cmd|exe|js)$/, '')) {
-    // Asks before it uses an unknown key; it accepts a token without asking.
-    case 'claude': {
-      const { ANTHROPIC_API_KEY: _key, ...rest } = env
-      return { args, env: { ...rest, ANTHROPIC_AUTH_TOKEN: key }, clean }
-    }
+    case 'claude':
+      return setUpClaude(args, url, { ...env, ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: key })
     case 'codex':
       return { args: [...codexFlags(url), ...args], env, clean }
     case 'opencode':
@@ -55,23 +48,91 @@ export function setUpClient(
       const { home, clean: away } = geminiHome()
       return { args, env: { ...env, ...(home !== undefined && { GEMINI_CLI_HOME: home }) }, clean: away }
     }
-    case 'qwen':
-      return { args: ['--auth-type', 'openai', ...args], env: { ...env, OPENAI_MODEL: model }, clean }
+    case 'qwen': {
+      // A model of its settings would be asked at the address of its settings.
+      const named = args.some((arg) => /^(?:-m|--model)(?:=|$)/.test(arg)) ? [] : ['--model', model]
+      return { args: ['--auth-type', 'openai', ...named, ...args], env: { ...env, OPENAI_MODEL: model }, clean }
+    }
     case 'pi': {
-      const folder = temporaryFolder({ 'models.json': piModels(url, key, model) })
-      const chosen = ['--provider', 'synapse', '--model', model, ...args]
-      return { args: chosen, env: { ...env, PI_CODING_AGENT_DIR: folder.path }, clean: folder.remove }
+      const folder = temporaryFolder({ 'synapse.js': piExtension(model) })
+      const chosen = ['--extension', join(folder.path, 'synapse.js'), '--provider', 'synapse', '--model', model]
+      return { args: [...chosen, ...args], env, clean: folder.remove }
     }
     default:
       return { args, env, clean }
   }
 }
 
+/** Settings that make a client use another service, or another key. */
+const elsewhere = [
+  'ANTHROPIC_AUTH_TOKEN',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_ANTHROPIC_AWS',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'CLAUDE_CODE_USE_MANTLE',
+  'CLAUDE_CODE_USE_VERTEX',
+  'GOOGLE_GENAI_USE_ENTERPRISE',
+  'GOOGLE_GENAI_USE_GCA',
+  'GOOGLE_GENAI_USE_VERTEXAI',
+]
+
+function commonVariables({ url, key, keyVariables }: RunServer): Record<string, string | undefined> {
+  // Other tokens, such as those of clouds, are for more than models: the client's other tools may need them.
+  const withheld = [...keyVariables.filter((name) => name.endsWith('_API_KEY')), ...elsewhere]
+  return {
+    ...Object.fromEntries(withheld.map((name) => [name, undefined])),
+    OPENAI_BASE_URL: `${url}/openai/v1`,
+    OPENAI_API_BASE: `${url}/openai/v1`,
+    OPENAI_API_KEY: key,
+    ANTHROPIC_BASE_URL: `${url}/anthropic`,
+    ANTHROPIC_API_BASE: `${url}/anthropic`,
+    ANTHROPIC_API_KEY: key,
+    GOOGLE_GEMINI_BASE_URL: `${url}/google`,
+    GEMINI_API_KEY: key,
+    SYNAPSE_RUN_KEY: key,
+    ...withoutProxy(new URL(url).hostname),
+  }
+}
+
+/** Requests to this machine do not go through a proxy. */
+function withoutProxy(host: string): Record<string, string> {
+  const { NO_PROXY: upper, no_proxy: lower } = process.env
+  return { NO_PROXY: withHost(upper ?? lower, host), no_proxy: withHost(lower ?? upper, host) }
+}
+
+/** `list`: as in NO_PROXY. */
+function withHost(list: string | undefined, host: string): string {
+  const hosts = list?.trim() ?? ''
+  return hosts === '*' || hosts === '' ? hosts || host : `${hosts},${host}`
+}
+
+/**
+ * Variables in the settings of Claude Code replace those of its environment. If some of them choose another address or
+ * key, it gets settings with higher precedence.
+ */
+function setUpClaude(args: string[], url: string, env: ClientSetup['env']): ClientSetup {
+  const user = process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude')
+  const files = [join(user, 'settings.json'), '.claude/settings.json', '.claude/settings.local.json']
+  const inSettings = files.flatMap((file) => Object.entries(objectIn(settingsIn(file)['env'])))
+  const relevant = inSettings.filter(([name]) => name in env)
+  if (relevant.length === 0) return { args, env, clean() {} }
+  const host = new URL(url).hostname
+  const changed = Object.fromEntries(
+    relevant.map(([name, value]) => [
+      name,
+      name.toUpperCase() === 'NO_PROXY' ? withHost(String(value), host) : (env[name] ?? ''),
+    ]),
+  )
+  const folder = temporaryFolder({ 'settings.json': JSON.stringify({ env: changed }) })
+  return { args: ['--settings', join(folder.path, 'settings.json'), ...args], env, clean: folder.remove }
+}
+
 /** Files for one client, which only this user can read. */
-function temporaryFolder(files: Record<string, object>): { path: string; remove(): void } {
+function temporaryFolder(files: Record<string, string>): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'synapse-run-'))
-  for (const [name, value] of Object.entries(files)) {
-    writeFileSync(join(path, name), JSON.stringify(value), { mode: 0o600 })
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(path, name), text, { mode: 0o600 })
   }
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
@@ -91,6 +152,7 @@ function codexFlags(url: string): string[] {
 function opencodeConfig(url: string, apiKey: string): object {
   return {
     model: 'anthropic/claude-sonnet-4-5',
+    small_model: 'anthropic/claude-haiku-4-5',
     provider: {
       anthropic: { options: { baseURL: `${url}/anthropic/v1`, apiKey } },
       openai: { options: { baseURL: `${url}/openai/v1`, apiKey } },
@@ -99,9 +161,14 @@ function opencodeConfig(url: string, apiKey: string): object {
   }
 }
 
-function piModels(url: string, apiKey: string, model: string): object {
-  const models = [{ id: model, input: ['text', 'image'] }]
-  return { providers: { synapse: { baseUrl: `${url}/openai/v1`, api: 'openai-completions', apiKey, models } } }
+/** Adds the server to its providers; its settings and sessions stay those of the user. */
+function piExtension(model: string): string {
+  const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  const facts = { reasoning: false, input: ['text', 'image'], cost: free, contextWindow: 128_000, maxTokens: 16_384 }
+  const settings = { name: 'Synapse', api: 'openai-completions', models: [{ id: model, name: model, ...facts }] }
+  return `const { OPENAI_BASE_URL: baseUrl, SYNAPSE_RUN_KEY: apiKey } = process.env
+export default (pi) => pi.registerProvider('synapse', { baseUrl, apiKey, ...${JSON.stringify(settings)} })
+`
 }
 
 /**

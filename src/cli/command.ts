@@ -11,8 +11,19 @@ export interface Command {
   run(argv: string[]): Promise<number>
 }
 
-/** `waiting`: a call waits for approval, and the terminal is not interactive. */
-export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
+/**
+ * `waiting`: a call waits for approval, and the terminal is not interactive. `notStarted` and `notFound`: the program of
+ * `synapse run`, as from a shell.
+ */
+export const exitCode = {
+  ok: 0,
+  failed: 1,
+  badInput: 2,
+  waiting: 3,
+  notStarted: 126,
+  notFound: 127,
+  interrupted: 130,
+} as const
 
 /** Flags and words of a command line; an unknown flag, or more than `maxPositionals` words, is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(

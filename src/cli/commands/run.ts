@@ -3,17 +3,19 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants } from 'node:os'
 import { badInput } from '../../core/error.ts'
-import type { Exchange } from '../../core/log.ts'
+import { type Exchange, sideCall } from '../../core/log.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
 import type { Store } from '../../store/store.ts'
 import { chooseModel } from '../choose-model.ts'
-import { setUpClient } from '../client-environment.ts'
+import { setUpClient, type RunServer } from '../client-environment.ts'
 import { type Command, exitCode, parse, version } from '../command.ts'
 import { exchangesLine } from '../cost-line.ts'
-import { withLocalStore, storeOptions } from '../local-store.ts'
+import { type LocalStore, withLocalStore, storeOptions } from '../local-store.ts'
 import { printError } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
+import { neutral } from '../terminal.ts'
 import { presetNames } from '../../settings/policy.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
 
@@ -22,8 +24,9 @@ export const run: Command = {
 
 Runs a program that speaks the API of OpenAI, Anthropic or Gemini, with any model. It starts a server on loopback for
 it, with a key for this run only. Known programs are claude, codex, opencode, gemini, qwen and pi; any other gets the
-variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BASE_URL. Its conversations are stored
-like any others. At the end it prints the cost and how to open the conversation.
+variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BASE_URL. It does not get the API keys of
+providers. Its conversations are stored like any others. At the end it prints the cost and how to open the conversation.
+The exit code is that of the program, as from a shell: 127 if it was not found, and more than 128 after a signal.
 
   -m, --model M    the model, whatever the program asks for (SYNAPSE_MODEL: only for model names that are unknown)
   --policy NAME    shorten a long history: ${presetNames.join(', ')}, or settings as JSON; by default the program does
@@ -78,14 +81,17 @@ like any others. At the end it prints the cost and how to open the conversation.
         offline,
         requireKeys: true,
       })
+      let ended: Ended
       try {
         if (whyOffline) printError(`${whyOffline}\n`)
-        return await runProgram(command, { url: server.url, key, model })
+        const keyVariables = rows.flatMap((row) => row.keyVariables)
+        ended = await runProgram(command, { url: server.url, key, model, keyVariables })
       } finally {
         await server.stop()
         await revokeKey(local.store, about.id)
-        printError(summaryOf(exchanges))
       }
+      if (ended.started) printError(await summaryOf(exchanges, local, values.db))
+      return ended.code
     })
   },
 }
@@ -120,43 +126,67 @@ function observeStore(store: Store): { store: Store; exchanges: Exchange[] } {
   }
 }
 
-async function runProgram(
-  command: [string, ...string[]],
-  server: { url: string; key: string; model: string },
-): Promise<number> {
+interface Ended {
+  /** As from a shell. */
+  code: number
+  started: boolean
+}
+
+async function runProgram(command: [string, ...string[]], server: RunServer): Promise<Ended> {
   const { args, env, clean } = setUpClient(command, server)
   // Ctrl-C is for the program: it may use it for something other than exiting.
   const ignore = (): void => {}
   process.on('SIGINT', ignore)
+  const forwarded = ['SIGTERM', 'SIGHUP'] as const
+  let forward = ignore as (signal: NodeJS.Signals) => void
+  const pass = (signal: NodeJS.Signals): void => forward(signal)
+  for (const signal of forwarded) process.on(signal, pass)
   try {
     const child = spawn(command[0], args, { stdio: 'inherit', env: { ...process.env, ...env } })
-    const stop = (): void => void child.kill('SIGTERM')
-    process.once('SIGTERM', stop)
-    const [code] = (await once(child, 'exit').catch((error: unknown) => {
-      throw badInput(`${command[0]} cannot be started: ${whyNotStarted(error)}.`)
-    })) as [number | null]
-    process.off('SIGTERM', stop)
-    return code ?? exitCode.interrupted
+    forward = (signal) => void child.kill(signal)
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+    return { code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), started: true }
+  } catch (error) {
+    printError(`synapse: ${neutral(command[0])} cannot be started: ${whyNotStarted(error)}.\n`)
+    return { code: codeOf(error) === 'ENOENT' ? exitCode.notFound : exitCode.notStarted, started: false }
   } finally {
     process.off('SIGINT', ignore)
+    for (const signal of forwarded) process.off(signal, pass)
     clean()
   }
 }
 
 function whyNotStarted(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'ENOENT') return 'it was not found'
   // The system also reports this for a missing program if a folder of PATH cannot be entered.
   if (code === 'EACCES') return 'permission denied; check that it is executable and that PATH has no forbidden folder'
   return String(error)
 }
 
-function summaryOf(exchanges: readonly Exchange[]): string {
-  const line = exchangesLine(exchanges)
-  if (line === '') return ''
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+async function summaryOf(exchanges: readonly Exchange[], local: LocalStore, db: string | undefined): Promise<string> {
+  if (exchanges.length === 0) return 'No request has reached a model.\n'
+  const failed = exchanges.length === 1 ? 'The request has failed.' : `All ${exchanges.length} requests have failed.`
+  const line = exchangesLine(exchanges) || failed
   // The most used one comes first.
-  const ids = Map.groupBy(exchanges, ({ conversationId }) => conversationId)
-  const [first, ...others] = [...ids].toSorted(([, a], [, b]) => b.length - a.length).map(([id]) => id)
-  const more = others.length > 0 ? ` (${others.length} more: synapse log)` : ''
-  return `${line}\nsynapse log ${first}${more}\n`
+  const ids = [...Map.groupBy(exchanges, ({ conversationId }) => conversationId)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([id]) => id)
+  const conversations = await Promise.all(ids.map((id) => local.store.conversation(local.owner, id)))
+  const listed = conversations.filter((one) => one !== undefined && !one.labels.includes(sideCall))
+  const first = listed[0] ?? conversations[0]
+  if (first === undefined) return `${line}\n`
+  const more = listed.length > 1 ? ` (${listed.length - 1} more: synapse log${dbFlag(db)})` : ''
+  return `${line}\nsynapse log ${first.id}${dbFlag(db)}${more}\n`
+}
+
+/** To open the same store again. A password is not repeated. */
+function dbFlag(db: string | undefined): string {
+  if (db === undefined) return ''
+  if (/^\w+:\/\/[^/@]*:[^/]*@/.test(db)) return ' --db URL'
+  return ` --db ${/^[\w./:@%+=-]+$/.test(db) ? db : `'${db.replaceAll("'", String.raw`'\''`)}'`}`
 }
