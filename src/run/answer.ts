@@ -68,8 +68,9 @@ export async function checkAnswer(schema: JsonObject, text: string, original?: o
       problem: `The answer is not JSON (${why}). Answer again with JSON that fits the schema, and nothing else.`,
     }
   }
-  const unwrapped = unwrapInput(schema, value)
-  const findings = await findingsOf(schema, unwrapped)
+  const isWhole = (await findingsOf(schema, value)).length === 0
+  const unwrapped = isWhole ? value : unwrapInput(schema, value)
+  const findings = isWhole ? [] : await findingsOf(schema, unwrapped)
   if (findings.length === 0 && original) findings.push(...(await answerFindings(original, unwrapped)))
   if (findings.length === 0) return { value: unwrapped }
   return { problem: listFindings('The answer does not fit its schema. Answer again.', findings, 'the answer') }

@@ -183,7 +183,7 @@ async function finish(state: LoopState, last: Reply | undefined): Promise<RunEnd
   const outcome = run.signal.aborted ? 'cancelled' : outcomeOfReply(reply ?? last)
   if (outcome === 'done') state.answer = await answerOf(run, reply ?? last)
   const { answer } = state
-  const mayAskAgain = answer && 'problem' in answer && reply && !state.askedAgain
+  const mayAskAgain = answer && 'problem' in answer && reply && !state.askedAgain && !run.oneReply
   if (!mayAskAgain || limitReached(state)) return end(state, outcome)
   state.askedAgain = true
   await appendMessage(state, userMessage(answer.problem))

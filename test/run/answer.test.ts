@@ -6,6 +6,8 @@ import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { checkAnswer } from '../../src/run/answer.ts'
+import type { ReplyEvent } from '../../src/core/event.ts'
+import { answerUnwrapper } from '../../src/run/request/unwrapped-answer.ts'
 import { defineTool } from '../../src/run/tools/define-tool.ts'
 import { readCall } from '../../src/run/tools/tool-step.ts'
 import { collect, only, start } from './chatting.ts'
@@ -203,5 +205,35 @@ test('a tool without a schema takes no arguments, and an invalid schema is one s
       () => prepare({ messages, tools: [odd], provider: 'openai' }),
       /The input schema of tool "odd" is a (string|number|list|boolean): give a JSON Schema object, or leave it out\.$/,
     )
+  }
+})
+
+test('the text of an answer that is not an object is unwrapped while it arrives, wherever it is cut', () => {
+  const list = { type: 'array', items: {} }
+  const inner = '[1, {"value": {}} ]'
+  const cases: [string, string][] = [
+    [` { "value" : ${inner} }\n`, inner],
+    ['{"value":{"a":{}}}', '{"a":{}}'],
+    [inner, inner],
+    ['{"values":[1]}', '{"values":[1]}'],
+    ['I cannot. }', 'I cannot. }'],
+    // Cut off by the provider.
+    ['{"value":[1,', '[1,'],
+  ]
+  for (const [sent, expected] of cases) {
+    for (let cut = 0; cut <= sent.length; cut++) {
+      const unwrapped = answerUnwrapper(list)
+      const events = [
+        { type: 'part-start', index: 0, part: { type: 'text', text: '' } },
+        { type: 'part-delta', index: 0, text: sent.slice(0, cut) },
+        { type: 'part-delta', index: 0, text: sent.slice(cut) },
+        { type: 'part-end', index: 0, part: { type: 'text', text: sent } },
+      ] satisfies ReplyEvent[]
+      const seen = events.flatMap((event) => unwrapped(event) ?? [])
+      const text = seen.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('')
+      assert.equal(text.trimStart(), expected, `${sent} at ${cut}`)
+      const last = seen.at(-1)
+      assert.equal(last?.type === 'part-end' && last.part.type === 'text' && last.part.text, text)
+    }
   }
 })

@@ -11,6 +11,7 @@ import { markedPart } from '../../core/tool-kinds.ts'
 import type { Assembled } from '../../context/assemble.ts'
 import { bodyBytes } from '../../wires/shared/body-bytes.ts'
 import { thinkingClock } from './thinking-time.ts'
+import { answerUnwrapper } from './unwrapped-answer.ts'
 import { readReply, type ReplyCall, type RetryEvent } from '../../transport/reply.ts'
 import type { RunContext } from '../run-context.ts'
 
@@ -57,12 +58,16 @@ export async function ask(run: RunContext, options: AskOptions): Promise<Answere
     ...run.transport,
   }
   const withDuration = thinkingClock()
+  const unwrapped = answerUnwrapper(verbatim ? undefined : run.options.answerSchema)
   await readReply(call, (read) => {
     const { opened, prepared } = request()
     const { tools } = prepared.context
-    const event = withDuration(
-      read.type === 'part-delta' ? read : withToolKind(endpoint.offline ? markedOffline(read) : read, tools),
+    const event = unwrapped(
+      withDuration(
+        read.type === 'part-delta' ? read : withToolKind(endpoint.offline ? markedOffline(read) : read, tools),
+      ),
     )
+    if (!event) return undefined
     if (event.type === 'retry') {
       return store.retryExchange(owner, opened.id, run.write()).then(() => onEvent?.(event, opened))
     }
