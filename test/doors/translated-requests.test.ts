@@ -180,3 +180,19 @@ for (const model of models) {
     })
   }
 }
+
+for (const model of models) {
+  test(`documents of a Cohere client reach ${model}`, async (t) => {
+    const { api, emulator } = await serving(t)
+    const documents = [
+      { id: 'd1', data: { title: 'Tall penguins', snippet: 'Emperor penguins are the tallest.' } },
+      'Plain.',
+    ]
+    const messages = [{ role: 'user', content: 'Who is the tallest?' }]
+    const answer = await api('POST', '/cohere/v2/chat', { model, messages, documents })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('x-synapse-notes'), '1')
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    assert.match(sent, /d1: .*Emperor penguins are the tallest.*Plain\./)
+  })
+}

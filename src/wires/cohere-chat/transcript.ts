@@ -4,16 +4,16 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { UserMessage } from '../../core/message.ts'
-import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import { documentsLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { objectsIn } from '../shared/json-fields.ts'
 import { dataUrl, mediaFromUrl } from '../shared/media.ts'
-import type { TranscriptFormat } from '../shared/transcript.ts'
+import type { Transcript, TranscriptFormat } from '../shared/transcript.ts'
 import { checkChunks, chunkContent, chunkParts, listIn, messageListFormat } from '../message-list/transcript.ts'
 import { messageFromParts } from './emulate.ts'
 import { cohereChat } from './index.ts'
 import { callIdGrammar, protocolId, textBlock, type Block } from './types.ts'
 
-export const cohereChatFormat: TranscriptFormat = messageListFormat({
+const listFormat = messageListFormat({
   id: protocolId,
   provider: 'cohere',
   wire: cohereChat,
@@ -27,6 +27,28 @@ export const cohereChatFormat: TranscriptFormat = messageListFormat({
   resultOf: (_, callId) => ({ tool_call_id: callId }),
   message: messageFromParts,
 })
+
+export const cohereChatFormat: TranscriptFormat = { ...listFormat, read }
+
+/** Documents are a field of the body, which no other wire has. */
+function read(json: Json): Transcript {
+  const transcript = listFormat.read(json)
+  const documents = isObject(json) && Array.isArray(json.documents) ? json.documents : []
+  if (documents.length === 0) return transcript
+  const text = [documentsLabel, ...documents.map(namedDocument)].join('\n')
+  const what = 'documents to words in the system prompt'
+  const why = 'other providers have no field for them'
+  return {
+    ...transcript,
+    system: [...(transcript.system ?? []), { type: 'text', text }],
+    notes: [...transcript.notes, { kind: 'changed', what, why, at: '$.documents' }],
+  }
+}
+
+function namedDocument(document: Json): string {
+  const text = documentText(document)
+  return isObject(document) && typeof document.id === 'string' ? `${document.id}: ${text}` : text
+}
 
 const bodySigns = ['strict_tools', 'citation_options', 'safety_mode', 'documents']
 
