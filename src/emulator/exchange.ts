@@ -58,7 +58,7 @@ async function answer(incoming: Incoming, opened: Opened, world: ExchangeWorld):
     system = [],
     tools: declared = [],
   } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
-  const requested = service.options(view, provider)
+  const requested = service.options(service.withUsualNames?.(view) ?? view, provider)
   const situation: ResponderInput = {
     protocol: protocol.id,
     provider,

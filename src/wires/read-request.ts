@@ -26,9 +26,10 @@ export interface ReadRequest {
 /** `provider`: the provider of the body, for what differs by host. */
 export function readRequestWith(
   { transcript, service }: { transcript: TranscriptFormat; service: WireService },
-  body: JsonObject,
+  given: JsonObject,
   provider: string = service.home,
 ): ReadRequest {
+  const body = service.withUsualNames?.(given) ?? given
   const { messages: read, system = [], tools: declared = [], notes: ofTranscript } = transcript.read(body)
   const requested = service.options(body, provider)
   const { tools, notes } = callable(declared, requested)

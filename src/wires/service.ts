@@ -31,6 +31,8 @@ export interface WireService {
   /** The smallest body with a list of this wire. */
   request(list: Json, model: string): JsonObject
   options(body: JsonObject, provider: string): RequestOptions
+  /** The body with its fields under their usual names, if the API accepts others too. */
+  withUsualNames?(body: JsonObject): JsonObject
   /** Reads a declared server tool; undefined if no other provider has an equivalent. */
   readServerTool?(tool: JsonObject): ServerTool | undefined
   /** What the model reads of a body: counted, and compared by prompt caches. */
@@ -104,6 +106,8 @@ export interface WireDoor {
   codes?: 'always' | 'some'
   /** The status of an overload, if it is not 503. */
   overloaded?: number
+  /** Whether the answer to a request shows its reasoning; by default it does. */
+  showsReasoning?(body: JsonObject): boolean
   /** The real API ignores the content type of a body. */
   untypedBodies?: true
   /** The header of an answer with the id of its request, as clients report it. */

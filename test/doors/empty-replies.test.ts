@@ -30,11 +30,14 @@ describe('a reply without content', () => {
           const answer = await api('POST', path(model), whole)
           assert.equal(answer.status, 200, `${model}: ${answer.text}`)
           assert.equal(await stopIn(door, [answer.body], true), stop.reason, `${model}: ${answer.text}`)
-          const streamed = await fetch(url + path(model).replace(':generate', ':streamGenerate'), {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(door.protocol === 'gemini-generate' ? asked : { ...asked, stream: true }),
-          })
+          const streamed = await fetch(
+            url + path(model).replace(':generateContent', ':streamGenerateContent?alt=sse'),
+            {
+              method: 'POST',
+              headers: { 'content-type': 'application/json' },
+              body: JSON.stringify(door.protocol === 'gemini-generate' ? asked : { ...asked, stream: true }),
+            },
+          )
           const text = await streamed.text()
           assert.equal(streamed.status, 200, `${model}: ${text}`)
           assert.equal(await stopIn(door, chunksOf(text), false), stop.reason, `${model}: ${text}`)

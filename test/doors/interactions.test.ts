@@ -136,3 +136,14 @@ test('errors and lists of models are in the form of the API', async (t) => {
   for await (const { name } of await ai.models.list()) names.push(name)
   assert.ok(names.includes('models/gemini-3-flash-preview') && names.includes('models/anthropic/claude-opus-5'))
 })
+
+test('a schema may be in the format of the text, in one of several formats, or alone', async (t) => {
+  const { url } = await serving(t)
+  const schema = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] }
+  const text = { type: 'text' as const, mime_type: 'application/json' as const, schema }
+  for (const response_format of [text, [{ type: 'image' as const }, text], schema]) {
+    const ask = { model: 'anthropic/claude-opus-5', input: 'Name a color.', response_format }
+    const { steps } = await clientOf(url).interactions.create(ask)
+    assert.match(JSON.stringify(steps), /\{\\"color\\":/, JSON.stringify(response_format))
+  }
+})

@@ -51,6 +51,8 @@ export async function answerRequest(
     profile: profileFor(incoming, service, read),
     seal: await sealOf(store),
     stream: operation.stream ?? read.request.stream,
+    asArray: service.asArray?.(url.searchParams),
+    hidesReasoning: service.door?.showsReasoning?.(read.body) === false,
   }
   const verbatim = await verbatimFor(incoming, operation, read)
   const unsupported = verbatim ? undefined : form?.unsupported(read.body)
@@ -79,6 +81,8 @@ interface ReplyForm {
   profile: StreamProfile
   seal: Seal
   stream: boolean
+  asArray: boolean | undefined
+  hidesReasoning: boolean
 }
 
 function profileFor(
@@ -164,7 +168,7 @@ async function queued(incoming: AuthenticatedRequest, read: ReadBody, reply: Rep
 /** The reply of a run, as it arrives. The run ends if the client leaves. */
 async function writeReply(
   { principal, door, request: { signal }, size }: AuthenticatedRequest,
-  { service, form, profile, seal, stream }: ReplyForm,
+  { service, form, profile, seal, stream, asArray, hidesReasoning }: ReplyForm,
   run: DoorRun,
   delivery: Delivery,
 ): Promise<Response> {
@@ -180,6 +184,8 @@ async function writeReply(
     service,
     form,
     profile: { ...profile, token: () => tokenFor(seal, principal.owner, run.exchangeId()) },
+    asArray,
+    hidesReasoning,
     run,
     issueOf: (error: SynapseError) => issueOf(service, error.failure, size),
     delivered: delivery.done,
@@ -200,7 +206,7 @@ function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): st
 async function repeatAnswer(
   { server, principal, door }: AuthenticatedRequest,
   { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
-  { service, form, profile: ownProfile, seal, stream }: ReplyForm,
+  { service, form, profile: ownProfile, seal, stream, asArray, hidesReasoning }: ReplyForm,
 ): Promise<Response | undefined> {
   const { store } = server
   const { owner } = principal
@@ -208,7 +214,8 @@ async function repeatAnswer(
   if (!reply) return undefined
   const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
   const profile = { ...ownProfile, replyId, token: () => seal.token(owner, exchangeId) }
-  return repeatedReply({ wire: door.wire, service, form, profile }, reply, usage, { conversationId, stream })
+  const written = { wire: door.wire, service, form, profile, asArray, hidesReasoning }
+  return repeatedReply(written, reply, usage, { conversationId, stream })
 }
 
 /** The answer to a request that ends with a trigger: one item, and nothing else. */

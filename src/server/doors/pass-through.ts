@@ -65,14 +65,14 @@ export async function verbatimFor(
   if (given.hasToken) return undefined
   const { endpoint } = await server.endpoint(model.model, wire)
   // A server that stores nothing ignores what is stored, and answers without it.
-  if ((request.previousId ?? request.unchangedOnly) !== undefined && !endpoint.state) return undefined
+  if ((request.previousId !== undefined || isObject(body.prompt)) && !endpoint.state) return undefined
   const inPath = operation.model !== undefined
   // In a path of the provider, only a plain name stays the name of a model.
   if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return undefined
   if (principal.models && namesOthers(body, inPath)) return undefined
+  const { door: wireDoor, listField, asArray } = await loadService(wire)
   // A stream that is one JSON array is written here.
-  if (inPath && stream && url.searchParams.get('alt') !== 'sse') return undefined
-  const { door: wireDoor, listField } = await loadService(wire)
+  if (stream && asArray?.(url.searchParams)) return undefined
   const metered = addedUsage(wireDoor, body, endpoint)
   // The client's own options of the stream would have to be changed.
   if (metered && metered.field.name in body) return undefined

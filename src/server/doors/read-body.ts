@@ -38,7 +38,8 @@ export async function readBody(
 ): Promise<ReadBody> {
   const { door, server, principal, size } = incoming
   const sent = await jsonBody(incoming)
-  const given = sent.value
+  const { withUsualNames } = await loadService(door.wire)
+  const given = withUsualNames?.(sent.value) ?? sent.value
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
   const body = withDefaults(isObject(inner) ? inner : given, fields)

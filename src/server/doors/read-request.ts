@@ -70,12 +70,19 @@ export async function readRequest(
     ...(previousId !== undefined && { previousId }),
     ...(conversation !== undefined && { conversation }),
     ...(session !== undefined && { session }),
-    ...(isObject(body.prompt) && { unchangedOnly: promptIsElsewhere(provider) }),
+    ...unchangedOnly(body, provider),
   }
 }
 
-function promptIsElsewhere(provider: string): string {
-  return `prompt names a template that only ${provider} has, and the request cannot be sent there unchanged: send its text as instructions.`
+function unchangedOnly(body: JsonObject, provider: string): Pick<DoorRequest, 'unchangedOnly'> {
+  const only = (what: string, instead: string) => ({
+    unchangedOnly: `${what} that only ${provider} has, and the request cannot be sent there unchanged: ${instead}.`,
+  })
+  if (isObject(body.prompt)) return only('prompt names a template', 'send its text as instructions')
+  const name = ['cachedContent', 'cached_content'].find(
+    (field) => typeof body[field] === 'string' && body[field] !== '',
+  )
+  return name === undefined ? {} : only(`${name} names content`, 'send that content itself')
 }
 
 /** Undefined: the request has the usual form of its wire. */
@@ -122,8 +129,14 @@ async function inWordsOfApi<T>(
 }
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
-const special =
-  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt|top_?k|min_p|prediction|audio|web_search_options|context_management|models)$/i
+const special = new RegExp(
+  `^(?:${[
+    'seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt',
+    'top_?k|min_p|prediction|audio|web_search_options|context_management|safe_prompt|safety_mode|safety_?settings',
+    'response_?modalities|speech_?config|media_?resolution|citation_options|models',
+  ].join('|')})$`,
+  'i',
+)
 
 function leftOut(body: JsonObject): Note[] {
   const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))

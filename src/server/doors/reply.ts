@@ -10,13 +10,14 @@ import { loadWire } from '../../wires/list.ts'
 import type { RequestForm, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import { shownUsage, type StreamProfile, type StreamWriter } from '../../wires/shared/stream-writer.ts'
-import type { Framing, Issue } from '../../wires/wire.ts'
+import type { Issue } from '../../wires/wire.ts'
 import { json } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { streamedResponse, type BodySink, type BodySource } from '../streamed-body.ts'
 import { clientCallId } from './call-ids.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
+import { streamForm, type StreamForm } from './stream-form.ts'
 
 export interface ReplyOptions {
   wire: string
@@ -24,6 +25,10 @@ export interface ReplyOptions {
   /** Absent: the usual form of the wire. */
   form?: RequestForm | undefined
   profile: StreamProfile
+  /** The stream is one JSON array instead of events. */
+  asArray?: boolean | undefined
+  /** The client did not ask for the reasoning, and its API would not send any. */
+  hidesReasoning?: boolean | undefined
   run: DoorRun
   /** The form of a failure on this wire. */
   issueOf(error: SynapseError): Issue
@@ -33,11 +38,18 @@ export interface ReplyOptions {
 }
 
 /** Throws a SynapseError for a failure before there was a reply. */
-export async function wholeReply({ wire, service, form, profile, run }: ReplyOptions): Promise<Response> {
+export async function wholeReply({
+  wire,
+  service,
+  form,
+  profile,
+  run,
+  hidesReasoning,
+}: ReplyOptions): Promise<Response> {
   const end = await run.ended
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
-  const body = await wholeBody({ wire, service }, reply, profile, end.replyUsage ?? noUsage)
+  const body = await wholeBody({ wire, service, hidesReasoning }, reply, profile, end.replyUsage ?? noUsage)
   return json(inForm(form, profile)(body), 200, {
     ...requestIdOf(run, service),
     ...headersOf(run),
@@ -75,18 +87,19 @@ export function rawReply(
 
 /** An answer that was complete before, in the format requested now. `isPassed`: its ids are those of the provider. */
 export async function repeatedReply(
-  { wire, service, form, profile }: Omit<ReplyOptions, 'run' | 'issueOf'>,
+  { wire, service, form, profile, asArray, hidesReasoning }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
   { conversationId, stream, isPassed = false }: { conversationId: string; stream: boolean; isPassed?: boolean },
 ): Promise<Response> {
-  const body = await wholeBody({ wire, service, isPassed }, reply, profile, usage)
+  const body = await wholeBody({ wire, service, isPassed, hidesReasoning }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
   const shown = inForm(form, profile)
   if (!stream) return json(shown(body), 200, headers)
   const { split, framing } = await loadWire(wire)
-  const bytes = new Blob([...split(body).map((chunk) => framed(shown(chunk), framing)), doneLine(framing)]).stream()
-  return new Response(bytes, { headers: { ...streamHeaders, ...typeOf(framing), ...headers } })
+  const written = streamForm(framing, asArray)
+  const bytes = new Blob([...split(body).map((chunk) => written.chunk(shown(chunk))), written.end()]).stream()
+  return new Response(bytes, { headers: { ...streamHeaders, ...written.headers, ...headers } })
 }
 
 /** A reply of one item that no model has written. */
@@ -100,7 +113,7 @@ export async function itemReply(
   const empty = whole(emptyReply({ reason: 'done' }), { ...profile, usage })
   const body = { ...objectIn(empty), ...profile.fields, output: [item] }
   if (!stream) return json(body, 200, headersOf(run))
-  const text = split(body).map((chunk) => framed(chunk, framing))
+  const text = split(body).map(streamForm(framing).chunk)
   const bytes = new Blob(text).stream()
   return new Response(bytes, { headers: { ...streamHeaders, ...headersOf(run) } })
 }
@@ -115,14 +128,18 @@ function inForm(form: RequestForm | undefined, { token }: StreamProfile): (chunk
   return (chunk) => (form && isObject(chunk) ? form.reply(chunk, token) : chunk)
 }
 
+interface WholeOptions extends Pick<ReplyOptions, 'wire' | 'service' | 'hidesReasoning'> {
+  isPassed?: boolean
+}
+
 export async function wholeBody(
-  { wire, service, isPassed = false }: Pick<ReplyOptions, 'wire' | 'service'> & { isPassed?: boolean },
+  { wire, service, isPassed = false, hidesReasoning }: WholeOptions,
   reply: Reply,
   profile: StreamProfile,
   usage: Usage,
 ): Promise<Json> {
   const { whole } = await loadWire(wire)
-  const own = reply.parts.filter((part) => !isForeign(part, reply.origin.protocol, wire))
+  const own = reply.parts.filter((part) => !isHidden(part, { from: reply.origin.protocol, wire, hidesReasoning }))
   const shown = { ...reply, native: [], parts: own.flatMap((part) => clientPart(service, part, isPassed)) }
   const body = whole(shown, { ...profile, usage: shownUsage(reply, usage, profile) })
   if (!isObject(body)) return body
@@ -134,11 +151,12 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   const { wire, service, form, profile, run } = options
   const shown = inForm(form, profile)
   const { framing } = await loadWire(wire)
+  const written = streamForm(framing, options.asArray)
   const { door } = service
   if (!door) throw new TypeError(`${wire} has no door`)
   const write = (await door.writer())(profile)
   const chunksOf = clientChunks(write, options)
-  const body = streamedText(framing, options)
+  const body = streamedText(written, options)
   run.events.listen((event) => {
     if (event.type !== 'reply-event' || body.isOver()) return
     try {
@@ -149,22 +167,22 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   })
   run.ended.then(finish, (error: unknown) => fail(error instanceof SynapseError ? error : unforeseen()))
   await body.begun
-  const headers = { ...streamHeaders, ...typeOf(framing), ...requestIdOf(run, service), ...headersOf(run) }
+  const headers = { ...streamHeaders, ...written.headers, ...requestIdOf(run, service), ...headersOf(run) }
   return streamedResponse(body.source, { headers })
 
   function finish(ended: DoorEnd): void {
     if (!ended.reply || ended.failure || ended.outcome === 'cancelled') fail(errorOf(ended))
-    else body.end(textOf(write.end()) + doneLine(framing))
+    else body.end(textOf(write.end()) + written.end())
   }
 
   function fail(error: SynapseError): void {
     if (body.isEmpty()) body.abandon(error)
-    else body.end(textOf(write.fail(options.issueOf(error))))
+    else body.end(textOf(write.fail(options.issueOf(error))) + (options.asArray ? written.end() : ''))
   }
 
   function textOf(chunks: readonly Json[]): string {
     let text = ''
-    for (const chunk of chunks) text += framed(shown(chunk), framing)
+    for (const chunk of chunks) text += written.chunk(shown(chunk))
     return text
   }
 }
@@ -184,7 +202,7 @@ interface StreamedText {
 
 /** The text of a body. What arrives together is sent together, and a silence is filled, so that clients do not give up. */
 function streamedText(
-  framing: Framing,
+  { keepAlive: filler }: StreamForm,
   { run, keepAliveMs = 15_000, delivered }: Pick<ReplyOptions, 'run' | 'keepAliveMs' | 'delivered'>,
 ): StreamedText {
   const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>()
@@ -193,7 +211,7 @@ function streamedText(
   let isFlushing = false
   let isOver = false
   let sink: BodySink | undefined
-  const keepAlive = setInterval(() => send(framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'), keepAliveMs)
+  const keepAlive = setInterval(() => send(filler), keepAliveMs)
   return {
     source: {
       start(opened) {
@@ -247,14 +265,14 @@ function streamedText(
 /** The chunks of each event, without what the client does not get. */
 function clientChunks(
   write: StreamWriter,
-  { wire, service }: Pick<ReplyOptions, 'wire' | 'service'>,
+  { wire, service, hidesReasoning }: Pick<ReplyOptions, 'wire' | 'service' | 'hidesReasoning'>,
 ): (event: ReplyEvent) => Json[] {
   const unbegun = new Map<number, ReplyEvent>()
   const hidden = new Set<number>()
   let from = ''
   return (event) => {
     if (event.type === 'reply-start') from = event.origin.protocol
-    if (event.type === 'part-start' && isForeign(event.part, from, wire)) hidden.add(event.index)
+    if (event.type === 'part-start' && isHidden(event.part, { from, wire, hidesReasoning })) hidden.add(event.index)
     if ('index' in event && hidden.has(event.index)) return []
     if (event.type === 'part-delta')
       return unbegun.size === 0 ? write.push(event) : [...begin(event.index), ...write.push(event)]
@@ -303,8 +321,11 @@ function requestIdOf(run: DoorRun, { door }: WireService): Record<string, string
 }
 
 /** What a tool of the provider did has a form on the wire of that provider only. */
-function isForeign(part: Part, from: string, wire: string): boolean {
-  return part.type === 'server-tool' && from !== wire
+function isHidden(
+  { type }: Part,
+  { from, wire, hidesReasoning = false }: { from: string; wire: string; hidesReasoning?: boolean | undefined },
+): boolean {
+  return type === 'server-tool' ? from !== wire : type === 'reasoning' && hidesReasoning
 }
 
 /**
@@ -316,19 +337,4 @@ function clientPart(service: WireService, part: Part, isPassed: boolean = false)
   if (part.type !== 'tool-call') return [part]
   const { alias, ...call } = part
   return [{ ...call, callId: (isPassed ? alias : undefined) ?? clientCallId(service, part.callId) }]
-}
-
-function typeOf({ kind }: Framing): Record<string, string> {
-  return kind === 'ndjson' ? { 'content-type': 'application/x-ndjson' } : {}
-}
-
-function framed(chunk: Json, framing: Framing): string {
-  if (framing.kind === 'ndjson') return `${JSON.stringify(chunk)}\n`
-  const type = isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
-  const named = framing.kind === 'sse' && framing.named && typeof type === 'string' ? `event: ${type}\n` : ''
-  return `${named}data: ${JSON.stringify(chunk)}\n\n`
-}
-
-function doneLine(framing: Framing): string {
-  return framing.kind === 'sse' && framing.done !== undefined ? `data: ${framing.done}\n\n` : ''
 }

@@ -43,6 +43,7 @@ export const cohereChatService: WireService = {
       list: (models) => ({ models }),
     },
     callId: (key) => `call_${key.slice(0, 12)}`,
+    compatiblePaths: /^\/compatibility\/v1\b/,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /\[DONE\]/,

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, objectIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, objectIn, objectsIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import {
@@ -14,12 +14,16 @@ import {
 } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
+import { camelKeys, jsonSchema, withUsualNames } from './types.ts'
 
 /** The AI SDK and LangChain write a model name with a slash without `models/` before it. */
 const calls = [
   /\/models\/(.{1,200}):(generateContent|streamGenerateContent|countTokens)$/,
   /^(?:\/v1(?:beta|alpha)?)?\/([^/]+\/.{1,200}):(generateContent|streamGenerateContent|countTokens)$/,
 ]
+
+/** Google's API for clients of OpenAI. */
+const compatible = /^\/v1(?:beta|alpha)\/openai\b/
 
 export const geminiGenerateService: WireService = {
   home: 'google',
@@ -47,6 +51,7 @@ export const geminiGenerateService: WireService = {
       topP: valueAt(body, 'generationConfig', 'topP'),
       effort: effortOf(body),
     }),
+  withUsualNames,
   prompt: promptOf,
   // Without `alt=sse` a stream is one JSON array.
   asArray: (query) => query.get('alt') !== 'sse',
@@ -65,7 +70,10 @@ export const geminiGenerateService: WireService = {
   },
   readServerTool,
   door: {
-    recognises: (path) => /^\/v1(?:beta|alpha)\b/.test(path),
+    recognises: (path) => /^\/v1(?:beta|alpha)\b(?!\/openai\b)/.test(path),
+    barePaths: compatible,
+    compatiblePaths: compatible,
+    showsReasoning: (body) => valueAt(body, 'generationConfig', 'thinkingConfig', 'includeThoughts') === true,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     unsupported: (body) =>
@@ -89,7 +97,8 @@ export const geminiGenerateService: WireService = {
 }
 
 function toolChoiceOf(body: JsonObject): Pick<GivenOptions, 'toolChoice' | 'allowedTools'> {
-  const mode = valueAt(body, 'toolConfig', 'functionCallingConfig', 'mode')
+  // Google's examples write it in small letters too.
+  const mode = textIn(valueAt(body, 'toolConfig', 'functionCallingConfig', 'mode')).toUpperCase()
   if (mode !== 'ANY' && mode !== 'VALIDATED') return { toolChoice: mode === 'NONE' ? 'none' : 'auto' }
   const allowedTools = textsIn(valueAt(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames'))
   if (mode === 'VALIDATED') return { toolChoice: 'auto', allowedTools }
@@ -112,10 +121,12 @@ function effortOf(body: JsonObject): RequestOptions['effort'] {
 }
 
 function schemaOf(body: JsonObject): JsonObject | undefined {
-  const schema =
-    valueAt(body, 'generationConfig', 'responseJsonSchema') ?? valueAt(body, 'generationConfig', 'responseSchema')
-  if (isObject(schema)) return schema
-  return valueAt(body, 'generationConfig', 'responseMimeType') === 'application/json' ? {} : undefined
+  const { responseJsonSchema, responseSchema, responseMimeType, responseFormat } = objectIn(body.generationConfig)
+  const text = objectsIn(responseFormat).map((format) => objectIn(camelKeys(format).text))[0]
+  const { schema, mimeType } = camelKeys(text ?? {})
+  const asked = responseJsonSchema ?? (isObject(responseSchema) ? jsonSchema(responseSchema) : schema)
+  if (isObject(asked)) return asked
+  return /json$/i.test(textIn(responseMimeType ?? mimeType)) ? {} : undefined
 }
 
 /** What the model reads of a body of generateContent. */

@@ -16,7 +16,7 @@ import type {
 } from '../../core/message.ts'
 import { encodeContents, encodingFor } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
-import { dataKeys, field, snake } from './types.ts'
+import { dataKeys, field, jsonSchema, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
 import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { objectIn, textIn, valuesIn } from '../shared/json-fields.ts'
@@ -205,20 +205,6 @@ function toolsIn(body: JsonObject, notes: Note[]): ToolSpec[] {
       ]
     })
   })
-}
-
-/** `parameters` is OpenAPI with its types in capitals. */
-function jsonSchema(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(jsonSchema)
-  if (!isObject(schema)) return schema
-  const { nullable, ...rest } = schema
-  const plain = Object.entries(rest).map(([key, value]): [string, Json | undefined] => {
-    if (key === 'type' && typeof value === 'string') {
-      return [key, nullable === true ? [value.toLowerCase(), 'null'] : value.toLowerCase()]
-    }
-    return [key, value === undefined || key === 'enum' || key === 'default' ? value : jsonSchema(value)]
-  })
-  return Object.fromEntries(plain)
 }
 
 /** The API also accepts snake_case; here it is camelCase. Arguments and responses are not changed. */

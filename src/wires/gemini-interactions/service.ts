@@ -3,17 +3,10 @@
 import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { listIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, objectIn, objectsIn, textIn, textsIn, valueAt } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
-import {
-  effortIn,
-  readOptions,
-  invalidBackground,
-  type GivenOptions,
-  schemaIn,
-  toolChoiceIn,
-} from '../shared/request-options.ts'
+import { effortIn, readOptions, invalidBackground, type GivenOptions, toolChoiceIn } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -30,7 +23,7 @@ export const geminiInteractionsService: WireService = {
     readOptions({
       ...choiceIn(valueAt(body, 'generation_config', 'tool_choice')),
       reasoning: valueAt(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
-      answerSchema: schemaIn(body.response_format),
+      answerSchema: schemaOf(body),
       maxOutput: [valueAt(body, 'generation_config', 'max_output_tokens')],
       stop: valueAt(body, 'generation_config', 'stop_sequences'),
       temperature: valueAt(body, 'generation_config', 'temperature'),
@@ -93,6 +86,17 @@ function choiceIn(choice: Json | undefined): Pick<GivenOptions, 'toolChoice' | '
   if (only !== undefined && others.length === 0 && mode !== 'auto') return { toolChoice: { tool: only } }
   return { toolChoice: toolChoiceIn(mode ?? choice), allowedTools }
 }
+
+/** The format of the text, which may be one of several; Google's examples also give a schema without a format. */
+function schemaOf({ response_format: format, response_mime_type: mediaType }: JsonObject): JsonObject | undefined {
+  const formats = Array.isArray(format) ? objectsIn(format) : [objectIn(format)]
+  const text = formats.find(({ type }) => !otherFormats.has(textIn(type)))
+  if (text && text.type !== 'text' && Object.keys(text).length > 0) return text
+  const isJson = (text?.mime_type ?? mediaType) === 'application/json'
+  return isObject(text?.schema) ? text.schema : isJson ? {} : undefined
+}
+
+const otherFormats: ReadonlySet<string> = new Set(['audio', 'image', 'video'])
 
 /** What the model reads of a body of the Interactions API. */
 function promptOf(body: JsonObject): Prompt {
