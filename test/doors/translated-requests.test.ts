@@ -22,13 +22,16 @@ test('answers and errors have the id of their request where the official clients
   const { openai, anthropic, store } = await clients(t)
   const [model] = models
   const messages = [{ role: 'user' as const, content: 'Hello' }]
-  const { _request_id: id } = await anthropic.messages.create({ model: `${model}`, max_tokens: 100, messages })
+  const { request_id: id } = await anthropic.messages
+    .create({ model: `${model}`, max_tokens: 100, messages })
+    .withResponse()
   assert.equal((await store.exchange('local', `${id}`))?.outcome, 'done')
   const stream = anthropic.messages.stream({ model: `${model}`, max_tokens: 100, messages })
   await stream.finalMessage()
   assert.ok(stream.request_id)
-  const { _request_id: chatId } = await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
-  assert.equal((await store.exchange('local', `${chatId}`))?.outcome, 'done')
+  const asking = openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
+  const { request_id: exchangeId } = await asking.withResponse()
+  assert.equal((await store.exchange('local', `${exchangeId}`))?.outcome, 'done')
   const none = { model: 'none/none', max_tokens: 1, messages }
   await assert.rejects(
     anthropic.messages.create(none),
@@ -40,6 +43,27 @@ test('answers and errors have the id of their request where the official clients
   await assert.rejects(openai.chat.completions.create(none), ({ requestID }: InstanceType<typeof OpenAI.APIError>) =>
     `${requestID}`.startsWith('req_'),
   )
+})
+
+test('a provider that failed has another error than one that is overloaded', async (t) => {
+  const { openai, anthropic, emulator } = await clients(t)
+  const messages = [{ role: 'user' as const, content: 'Hello' }]
+  for (const [status, own] of [
+    [500, 500],
+    [503, 529],
+    [529, 529],
+  ] as const) {
+    emulator.order({ status }, 8)
+    await assert.rejects(anthropic.messages.create({ model: 'openai/gpt-5.6', max_tokens: 100, messages }), {
+      status: own,
+      type: own === 500 ? 'api_error' : 'overloaded_error',
+    })
+    await assert.rejects(openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages }), {
+      status: own === 500 ? 500 : 503,
+      type: own === 500 ? 'server_error' : 'service_unavailable_error',
+    })
+    emulator.reset()
+  }
 })
 
 test('arguments that are no JSON object reach an Anthropic client as text, not as none', async (t) => {

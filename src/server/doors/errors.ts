@@ -41,7 +41,9 @@ export function issueOf(
     const tokens = Math.max(size.tokens, size.window + 1)
     return overflow({ provider: home, tokens, window: size.window })
   }
-  const { status, type, code: usual } = forms[kind] ?? unforeseen
+  // A provider that failed is not overloaded: clients wait for the one, and change the model for the other.
+  const isBroken = kind === 'overloaded' && failure.status === 500
+  const { status, type, code: usual } = (isBroken ? undefined : forms[kind]) ?? unforeseen
   // Some mistakes of clients have their own code.
   const own = status < 429 ? code : undefined
   if (door?.codes !== 'always') {
