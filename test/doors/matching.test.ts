@@ -111,6 +111,31 @@ test('a long name of a session is not stored with each message, and still tells 
   assert.ok(items.length > 0 && JSON.stringify(items).length < 5000)
 })
 
+test('Claude Code names its session in both forms of its user id', async (t) => {
+  const { api } = await serving(t)
+  const send = async (user_id: string, ...texts: string[]) => {
+    const messages = texts.map((content) => ({ role: 'user', content }))
+    const body = { model: 'openai/gpt-5.6', max_tokens: 1000, metadata: { user_id }, messages }
+    const answer = await api('POST', '/v1/messages', body, { 'anthropic-version': '2023-06-01' })
+    const [part] = answer.body['content'] as { text: string }[]
+    return { id: answer.headers.get('x-synapse-conversation'), text: part?.text ?? '' }
+  }
+  const users = [
+    (id: string) => `user_ab12_account__session_${id}`,
+    (id: string) => JSON.stringify({ device_id: 'ab12', account_uuid: '', session_id: id }),
+  ]
+  for (const [i, user] of users.entries()) {
+    const [one, two] = [
+      user(`0f0e0d0c-0000-4000-8000-00000000000${i}`),
+      user(`1f0e0d0c-0000-4000-8000-00000000000${i}`),
+    ]
+    const first = await send(one, `Please count to ${40 + i}.`)
+    const shortened = ['Where were we?', `The conversation so far:\n${first.text}`, 'Continue.']
+    assert.equal((await send(one, ...shortened)).id, first.id)
+    assert.notEqual((await send(two, ...shortened)).id, first.id)
+  }
+})
+
 for (const kind of ['memory', ...kinds] as const) {
   test(`requests at once never fail, and none is lost, ${kind}`, { skip: reasonToSkip(kind) }, async (t) => {
     const { url, store } = await serving(t, { store: await newStore(t, kind) })

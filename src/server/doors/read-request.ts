@@ -170,7 +170,8 @@ function toolPlace(place: string | undefined): number {
 
 function sessionOf(body: JsonObject, headers: Headers): string | undefined {
   const user = valueAt(body, 'metadata', 'user_id')
-  const [, session] = typeof user === 'string' ? (/session[_"]?[:_]?"?([0-9a-f-]{36})/.exec(user) ?? []) : []
+  // Claude Code ends it with `session_ID`; since 2.1.78 it is JSON with a `session_id` (checked 2026-11).
+  const [, session] = typeof user === 'string' ? (/session(?:_id)?[\s_":]*([0-9a-f-]{36})/.exec(user) ?? []) : []
   const key = typeof body.prompt_cache_key === 'string' ? body.prompt_cache_key : undefined
   const named = ['x-synapse-conversation', 'x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id']
   const given = named.map((name) => headers.get(name)).find((value) => value !== null && value !== '') ?? key ?? session
