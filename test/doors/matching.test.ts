@@ -9,6 +9,8 @@ import OpenAI from 'openai'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
+import type { Message } from '../../src/core/message.ts'
+import { quotableHashes, quotedHashes } from '../../src/server/doors/canonical.ts'
 import type { Store } from '../../src/store/store.ts'
 import { kinds, newStore, reasonToSkip } from '../crash/stores.ts'
 import { serving } from '../server/serving.ts'
@@ -132,6 +134,13 @@ test('Claude Code names its session in both forms of its user id', async (t) => 
     const first = await send(one, `Please count to ${40 + i}.`)
     const shortened = ['Where were we?', `The conversation so far:\n${first.text}`, 'Continue.']
     assert.equal((await send(one, ...shortened)).id, first.id)
+    // The form of its own summaries.
+    const rest = ['If you need details, read the transcript.', 'Recent messages are kept.\nContinue.'].join('\n\n')
+    for (const before of ['', 'Summary:\n', 'Analysis:\nIt counted.\n\nIt ended.\n\nSummary:\n']) {
+      const summary = `This session is being continued.\n\n${before}${first.text}\n\n${rest}`
+      assert.equal((await send(one, summary)).id, first.id)
+      assert.notEqual((await send(two, summary)).id, first.id)
+    }
     assert.notEqual((await send(two, ...shortened)).id, first.id)
   }
 })
@@ -227,4 +236,16 @@ test('a reply is sent back to its provider unchanged, although the client never 
   await ask()
   const sent = JSON.stringify(emulator.requests.at(-1)?.body)
   assert.match(sent, /"type":"thinking",.*"signature":"[^"]{40}/)
+})
+
+test('the part of a reply that is marked as its summary identifies it too', () => {
+  const summary = '1. The user wants a parser.\n\n2. It has no tests yet, and they come next.'
+  const text = `<analysis>\nLong.\n</analysis>\n\n<summary>\n${summary.replace('\n\n', '\n\n\n')}\n</summary>`
+  const reply = { role: 'assistant' as const, parts: [{ type: 'text' as const, text }] } as unknown as Message
+  const quoting = { role: 'user' as const, parts: [{ type: 'text' as const, text: `Before.\n\nSummary:\n${summary}` }] }
+  const found = new Set(quotedHashes(quoting))
+  assert.deepEqual(
+    quotableHashes(reply).map((hash) => found.has(hash)),
+    [false, true],
+  )
 })

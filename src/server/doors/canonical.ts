@@ -55,22 +55,44 @@ export function textHash(reply: Message): string | undefined {
   return hashOfText(textOf(reply.parts))
 }
 
-/** How many lines may come before a reply that a client quotes. */
+/** The same for what clients may quote of it: all of it, or what it marked as its summary. */
+export function quotableHashes(reply: Message): string[] {
+  const text = textOf(reply.parts)
+  const [, summary] = /<summary>([\s\S]+?)<\/summary>/.exec(text) ?? []
+  return [text, ...(summary === undefined ? [] : [summary])].flatMap((one) => hashOfText(one) ?? [])
+}
+
+/** How many lines may come before a reply that a client quotes, and how many paragraphs after it. */
 const mostIntroduction = 4
+const mostRemarks = 3
 
 /**
  * What a message would be found by if it quoted a reply: clients that shorten their history themselves put the model's
- * summary of it into a message of the user, after a line of their own.
+ * summary of it into a message of the user, after a line of their own. Claude Code writes more paragraphs after it.
  */
-export function quotedHashes(message: Message): string[] {
-  if (message.role !== 'user') return []
-  const lines = textOf(message.parts).trim().split('\n')
-  const starts = Array.from({ length: Math.min(lines.length, mostIntroduction + 1) }, (_, i) => i)
-  return starts.flatMap((start) => hashOfText(lines.slice(start).join('\n')) ?? [])
+export function quotedHashes({ role, parts }: Message): string[] {
+  if (role !== 'user') return []
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const quotes = new Set([textOf(parts), ...texts].flatMap(quotesIn))
+  return [...quotes].flatMap((quote) => hashOfText(quote) ?? [])
 }
 
+function quotesIn(text: string): string[] {
+  const lines = text.trim().split('\n')
+  const starts = Array.from({ length: Math.min(lines.length, mostIntroduction + 1) }, (_, i) => i)
+  const heading = lines.indexOf('Summary:')
+  const below = lines.slice((heading < 0 ? lines.indexOf('') : heading) + 1)
+  const paragraphs = below.join('\n').split(/\n{2,}/)
+  const ends = Array.from({ length: Math.min(paragraphs.length, mostRemarks + 1) }, (_, i) => paragraphs.length - i)
+  return [
+    ...starts.map((start) => lines.slice(start).join('\n')),
+    ...ends.map((end) => paragraphs.slice(0, end).join('\n\n')),
+  ]
+}
+
+/** Clients may leave out blank lines. */
 function hashOfText(text: string): string | undefined {
-  const trimmed = text.trim()
+  const trimmed = text.trim().replaceAll(/\n{3,}/g, '\n\n')
   return trimmed.length < 40 ? undefined : digest('text', trimmed)
 }
 

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 import { holdsToken, tokensIn } from '../../wires/shared/sealed-token.ts'
 import { callKey, keyIn } from './call-ids.ts'
-import { nextHash, textHash, type Group } from './canonical.ts'
+import { nextHash, quotableHashes, textHash, type Group } from './canonical.ts'
 import { sealOf } from './seal.ts'
 
 const kinds = {
@@ -94,12 +94,11 @@ export function replyRecords(
     conversationId,
     data: { ...data, ...more },
   })
-  const words = textHash(reply)
   return [
     prefixRecord(owner, place, hash, about),
     record(kinds.exchange, about.exchangeId, replyId === undefined ? {} : { replyId }),
     ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
-    ...(words === undefined ? [] : [record(kinds.text, words, session === undefined ? {} : { session })]),
+    ...quotableHashes(reply).map((words) => record(kinds.text, words, session === undefined ? {} : { session })),
     ...(about.response ? [record(kinds.response, about.response.id, about.response.data)] : []),
   ]
 }
