@@ -45,6 +45,24 @@ test('answers and errors have the id of their request where the official clients
   )
 })
 
+test('thinking that its provider refuses is left out, and the request is answered', async (t) => {
+  const { anthropic, emulator } = await clients(t)
+  const thinking = { type: 'thinking' as const, thinking: 'A plan of another account.', signature: 'wrong' }
+  const { content } = await anthropic.messages.create({
+    model: 'anthropic/claude-opus-5',
+    max_tokens: 2000,
+    thinking: { type: 'adaptive' },
+    messages: [
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'Hello to you.' }] },
+      { role: 'user', content: 'How many messages are there?' },
+    ],
+  })
+  assert.match(JSON.stringify(content), /2 from you, 1 from me/)
+  assert.match(JSON.stringify(emulator.requests.at(0)?.body), /A plan of another account/)
+  assert.doesNotMatch(JSON.stringify(emulator.requests.at(-1)?.body), /A plan of another account/)
+})
+
 test('a provider that failed has another error than one that is overloaded', async (t) => {
   const { openai, anthropic, emulator } = await clients(t)
   const messages = [{ role: 'user' as const, content: 'Hello' }]

@@ -8,13 +8,14 @@ import type { ReplyEvent, RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
-import type { Part } from '../../core/message.ts'
+import type { Message, Part, Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Assembled } from '../../context/assemble.ts'
 import { compactionData } from '../../context/overlay-codec.ts'
 import { forecastNote, type Forecast } from '../../context/forecast.ts'
 import { originsNote } from '../../context/origins.ts'
 import { hasField } from '../../context/refused.ts'
+import { refusesReasoning } from '../../wires/shared/failure.ts'
 import { refusedFields } from '../../wires/shared/refused-fields.ts'
 import { costOf, type Price } from '../../providers/price.ts'
 import { uuidv7 } from '../../store/ids.ts'
@@ -234,7 +235,7 @@ function remedyFor(
   // Not every provider documents how it refuses a chain, and without a chain the refusal may not repeat.
   if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
   if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
-  return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
+  return refusesReasoning(failure) ? 'plain' : undefined
 }
 
 /** The fields that a refusal names and that appear in the history as provider data. */
@@ -275,9 +276,13 @@ async function applyRemedy(
     if (failure && isStateless(failure)) await record('stateless', { provider, why })
     return { whole: true }
   }
-  const through = history.findLast((entry) => hasNative(entry, provider))?.id
-  if (through === undefined) return undefined
-  await record('plain', { through, provider, protocol: endpoint.protocol.id, why })
+  const protocol = endpoint.protocol.id
+  // Claude's replies are valid at all of its hosts, so it may be the reply of another one.
+  const last =
+    history.findLast(({ message }) => hasNative(message) && message.origin.provider === provider) ??
+    history.findLast(({ message }) => hasNative(message) && message.origin.protocol === protocol)
+  if (last?.message.role !== 'assistant') return undefined
+  await record('plain', { through: last.id, provider: last.message.origin.provider, protocol, why })
   return {}
 
   async function record(kind: string, data: JsonObject): Promise<void> {
@@ -288,8 +293,8 @@ async function applyRemedy(
 /** Relative to the request that was too long: providers do not say by how much. */
 const shorterBy = 0.6
 
-function hasNative({ message }: Entry, provider: string): boolean {
-  return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
+function hasNative(message: Message): message is Reply {
+  return message.role === 'assistant' && message.native.length > 0
 }
 
 function messageEvent({ entry, exchange }: FinishedExchange): RunEvent {

@@ -17,6 +17,13 @@ export interface ErrorReply {
   now?: number
 }
 
+/** Whether it refuses the reasoning of an earlier reply: signed for another account or another prefix, or changed. */
+export function refusesReasoning({ code, message }: Failure): boolean {
+  const isAboutThinking =
+    /Invalid `signature` in `thinking` block|`(?:redacted_)?thinking` blocks in the latest assistant message cannot be modified/
+  return code === 'invalid_encrypted_content' || isAboutThinking.test(message)
+}
+
 export function readFailure(reply: ErrorReply): Failure {
   const evidence: Found = { texts: [], codes: [] }
   collect(reply.body, evidence, 0)
