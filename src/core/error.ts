@@ -40,6 +40,8 @@ export interface Failure {
   message: string
   status?: number
   code?: string
+  /** The field of the request that is wrong. */
+  param?: string
   /** How long the provider asks to wait. */
   retryAfterMs?: number
   raw?: Json

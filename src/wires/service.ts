@@ -162,6 +162,8 @@ export interface RetrievedReplies {
   endpoint: string
   unknown(id: string): Failure
   deleted(id: string): Json
+  /** The events of a reply that is streamed again, which the client does not have yet; by default all of them. */
+  missing?(events: readonly Json[], query: URLSearchParams): readonly Json[]
   /** A reply that is written in the background and not complete, or that ended without one. `empty`: it, without content. */
   unfinished(empty: JsonObject, state: UnfinishedReply): JsonObject
   /** The error for a reply that was not written in the background. */

@@ -293,13 +293,19 @@ test('a provider that stores nothing gets the conversation in place of the id of
 test('a prompt that is stored at the provider is sent there, and refused for any other', async (t) => {
   const { url, seen } = await watching(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
-  const ask = (model: string) => openai.responses.create({ model, input: 'Hi', prompt: { id: 'pmpt_1' } })
-  await ask('gpt-5.6')
+  const prompt = { id: 'pmpt_1' }
+  const ask = (model: string, more = {}) => openai.responses.create({ model, prompt, ...more })
+  await ask('gpt-5.6', { input: 'Hi' })
   assert.match(seen[0]?.body ?? '', /"prompt":\{"id":"pmpt_1"\}/)
+  const { id } = await ask('gpt-5.6')
+  assert.deepEqual(JSON.parse(seen[1]?.body ?? ''), { model: 'gpt-5.6', prompt }, 'the input is in the template')
+  await openai.responses.create({ model: 'gpt-5.6', input: 'Go on.', previous_response_id: id })
   for (const model of ['anthropic/claude-opus-5', 'ollama/qwen3']) {
-    await assert.rejects(ask(model), { status: 400, message: /prompt names a template that only openai has/ })
+    for (const more of [{ input: 'Hi' }, {}]) {
+      await assert.rejects(ask(model, more), { status: 400, message: /prompt names a template that only openai has/ })
+    }
   }
-  assert.equal(seen.length, 1, 'nothing is asked without it')
+  assert.equal(seen.length, 3, 'nothing is asked without it')
 })
 
 test('the key of the server stays here', async (t) => {

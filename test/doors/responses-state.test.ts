@@ -254,3 +254,44 @@ for (const model of models) {
     assert.doesNotMatch(JSON.stringify(emulator.requests.at(-1)?.body), /interrupted|Previous Context/)
   })
 }
+
+test('a stored response is streamed again from any event on', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const { id } = await openai.responses.create({ model: 'anthropic/claude-opus-5', input: 'What is 17 + 25?' })
+  const numbers = async (after?: number) => {
+    const query = { stream: true as const, ...(after !== undefined && { starting_after: after }) }
+    const got: number[] = []
+    for await (const event of await openai.responses.retrieve(id, query)) got.push(event.sequence_number)
+    return got
+  }
+  const all = await numbers()
+  assert.deepEqual(await numbers(3), all.slice(4))
+  assert.deepEqual(await numbers(9999), all.slice(-1), 'the end comes in any case')
+  const wrong = await fetch(`${url}/v1/responses/${id}?stream=true&starting_after=x`)
+  assert.equal(wrong.status, 400)
+  assert.match(await wrong.text(), /"param":"starting_after"/)
+})
+
+test('an error names the field of the request that is wrong', async (t) => {
+  const { url } = await serving(t, { doorModel: { model: 'openai/gpt-5.6', always: false } })
+  const openai = clientAt(url)
+  const model = 'anthropic/claude-opus-5'
+  const continued = openai.responses.create({ model, input: 'Hi', previous_response_id: 'resp_none' })
+  await assert.rejects(continued, { status: 400, param: 'previous_response_id', code: 'previous_response_not_found' })
+  await assert.rejects(openai.responses.create({ model }), { status: 400, param: 'input' })
+  const { id } = await openai.conversations.create()
+  await assert.rejects(openai.conversations.items.list(id, { limit: 0 }), { status: 400, param: 'limit' })
+  for (const [path, body, param] of [
+    ['', { metadata: 5 }, 'metadata'],
+    ['', { items: [5] }, 'items'],
+    [`/${id}`, {}, 'metadata'],
+    [`/${id}/items`, {}, 'items'],
+    [`/${id}/items`, { items: 'Hi' }, 'items'],
+  ] as const) {
+    await assert.rejects(openai.post(`/conversations${path}`, { body }), { status: 400, param })
+  }
+  const unnamed = { input: 'Hi' } as OpenAI.Responses.ResponseCompactParams
+  await assert.rejects(openai.responses.compact(unnamed), { status: 400, param: 'model' })
+  await assert.rejects(openai.responses.compact({ model }), { status: 400, message: /nothing to summarise/ })
+})

@@ -2,7 +2,7 @@
 // request whose answer was stored but not received gets that answer again.
 
 import { estimateMessage } from '../../context/count.ts'
-import { badInput, type SynapseError } from '../../core/error.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
@@ -237,6 +237,11 @@ export async function compact(incoming: AuthenticatedRequest, items: StoredItems
   const service = await loadService(incoming.door.wire)
   // What a stored response contains can be summarised without anything new.
   const read = await readBody(incoming, undefined, { [service.listField]: [] })
+  // The API requires it here, even of a server that has a default model.
+  if (!read.body.model) {
+    const message = "Missing required parameter: 'model'."
+    throw new SynapseError({ kind: 'bad-input', code: 'missing_required_parameter', param: 'model', message })
+  }
   const { store } = lastingContext(incoming.server)
   const run = await startSummary(incoming, read, service)
   const about = { run, replyId: newId(service), body: read.body }
@@ -248,6 +253,7 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
   const { sent: given, model, request } = read
   const server = lastingContext(incoming.server)
   const whole = await withStart(incoming, service, request)
+  if (whole.messages.length === 0) throw badInput('There is nothing to summarise: send input or previous_response_id.')
   const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
   return startDoorRun({ server, principal, request: await summaryRequest(whole, size.window), model, service, sent })
 }

@@ -46,12 +46,14 @@ export async function atConversations(
   if (id === undefined) return createConversation(form, owner, body)
   const conversation = await conversationOf(store, owner, id)
   if (!isItems) {
-    const change = method === 'DELETE' ? { deleted: true } : { metadata: body.metadata ?? {} }
+    if (method === 'POST' && body.metadata === undefined) throw wrongField('metadata', missing('metadata'))
+    const change = method === 'DELETE' ? { deleted: true } : { metadata: metadataIn(body) }
     if (method !== 'GET') await oneByOne(conversation, () => updateData(store, conversation, change))
     if (method === 'DELETE') return { id, object: 'conversation.deleted', deleted: true }
     return conversationBody(store, conversation)
   }
   if (method === 'POST') {
+    if (body.items === undefined) throw wrongField('items', missing('items'))
     const messages = await messagesIn(form, body)
     return withLease(form, conversation, (write) => addItems(form, conversation, messages, write))
   }
@@ -108,10 +110,11 @@ async function oneByOne<T>({ id }: Pick<Conversation, 'id'>, change: () => Promi
 async function createConversation(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
   const { store } = form
   const messages = await messagesIn(form, body)
+  const metadata = metadataIn(body)
   const conversation = await store.createConversation(owner)
   const entries = messages.map((message) => ({ message }))
   if (entries.length > 0) await store.appendAll(owner, conversation.id, entries)
-  if (isObject(body.metadata)) await updateData(store, conversation, { metadata: body.metadata })
+  if (Object.keys(metadata).length > 0) await updateData(store, conversation, { metadata })
   return conversationBody(store, conversation)
 }
 
@@ -200,6 +203,8 @@ async function addItems(
 
 async function messagesIn({ wire }: ConversationForm, body: JsonObject): Promise<readonly Message[]> {
   const items = objectsIn(body.items)
+  const isList = body.items == null || (Array.isArray(body.items) && items.length === body.items.length)
+  if (!isList) throw wrongField('items', "Invalid type for 'items': expected an array of objects.")
   checkCount(items)
   return items.length === 0 ? [] : (await loadTranscript(wire)).read(items).messages
 }
@@ -274,8 +279,22 @@ function withCallIds(messages: readonly Message[], callIds: string[], ofClient: 
   })
 }
 
+function metadataIn({ metadata }: JsonObject): JsonObject {
+  if (isObject(metadata)) return metadata
+  if (metadata == null) return {}
+  throw wrongField('metadata', "Invalid type for 'metadata': expected an object.")
+}
+
+function missing(param: string): string {
+  return `Missing required parameter: '${param}'.`
+}
+
+function wrongField(param: string, message: string): SynapseError {
+  return new SynapseError({ kind: 'bad-input', param, message })
+}
+
 function checkCount(items: readonly JsonObject[]): void {
   if (items.length <= mostItems) return
   const message = `Invalid 'items': array too long. Expected an array with maximum length ${mostItems}, but got an array with length ${items.length} instead.`
-  throw new SynapseError({ kind: 'bad-input', code: 'array_above_max_length', message })
+  throw new SynapseError({ kind: 'bad-input', code: 'array_above_max_length', param: 'items', message })
 }

@@ -36,7 +36,7 @@ export function issueOf(
   failure: Failure,
   size: { tokens: number; window: number },
 ): Issue {
-  const { kind, message, code } = failure
+  const { kind, message, code, param = null } = failure
   if (kind === 'context-overflow') {
     const tokens = Math.max(size.tokens, size.window + 1)
     return overflow({ provider: home, tokens, window: size.window })
@@ -53,5 +53,5 @@ export function issueOf(
     return { rule: 'door', status: statusHere, message, ...(reported !== undefined && { code: reported }) }
   }
   const named = own ?? usual
-  return { rule: 'door', status, message, ...(type !== undefined && { type }), code: named ?? null, param: null }
+  return { rule: 'door', status, message, ...(type !== undefined && { type }), code: named ?? null, param }
 }

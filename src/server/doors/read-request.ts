@@ -41,7 +41,7 @@ export async function readRequest(
   const { stored, unsupported } = service.door ?? {}
   const refused = unsupported?.(given)
   if (refused) throw new SynapseError(refused)
-  const body = inUsualForm(formOf(service, operation), given)
+  const body = withList(inUsualForm(formOf(service, operation), given), service)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
   const previousId = stored?.previousId(body)
@@ -54,7 +54,11 @@ export async function readRequest(
   const serverTools = serverToolsIn(service, body)
   const list = body[service.listField]
   const isAlone = previousId === undefined && conversation === undefined && Array.isArray(list) && list.length > 0
-  const question = isAlone ? instructionsAsQuestion(read) : {}
+  const question = isAlone
+    ? instructionsAsQuestion(read)
+    : previousId === undefined
+      ? templateAsQuestion(body, read)
+      : {}
   return {
     ...read,
     ...question,
@@ -83,6 +87,17 @@ function unchangedOnly(body: JsonObject, provider: string): Pick<DoorRequest, 'u
     (field) => typeof body[field] === 'string' && body[field] !== '',
   )
   return name === undefined ? {} : only(`${name} names content`, 'send that content itself')
+}
+
+/** A request that names a template needs no list. */
+function withList(body: JsonObject, { listField }: WireService): JsonObject {
+  return isObject(body.prompt) && body[listField] === undefined ? { ...body, [listField]: [] } : body
+}
+
+/** The log has a message for each answer. Only the provider that has the template gets this request, unchanged. */
+function templateAsQuestion({ prompt }: JsonObject, { messages }: ReadRequest): Partial<ReadRequest> {
+  if (!isObject(prompt) || messages.length > 0) return {}
+  return { messages: [{ role: 'user', parts: [{ type: 'text', text: `prompt: ${JSON.stringify(prompt)}` }] }] }
 }
 
 /** Undefined: the request has the usual form of its wire. */
@@ -123,8 +138,13 @@ async function inWordsOfApi<T>(
     const issues = refuse(body, { provider, model: typeof body.model === 'string' ? body.model : '' })
     const issue = issues.find(({ message, param }) => isAboutList.test(param ?? message)) ?? issues[0]
     if (!issue) throw error
-    const { message, param } = issue
-    throw badInput(param == null || message.includes(param) ? message : `${param}: ${message}`)
+    const { message, param, code } = issue
+    throw new SynapseError({
+      kind: 'bad-input',
+      message: param == null || message.includes(param) ? message : `${param}: ${message}`,
+      ...(param != null && { param }),
+      ...(code != null && { code }),
+    })
   }
 }
 

@@ -85,12 +85,21 @@ export function rawReply(
   return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
 }
 
-/** An answer that was complete before, in the format requested now. `isPassed`: its ids are those of the provider. */
+interface RepeatOptions {
+  conversationId: string
+  stream: boolean
+  /** Its ids are those of the provider. */
+  isPassed?: boolean
+  /** The events that the client does not have yet. */
+  missing?: (events: readonly Json[]) => readonly Json[]
+}
+
+/** An answer that was complete before, in the format requested now. */
 export async function repeatedReply(
   { wire, service, form, profile, asArray, hidesReasoning }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
-  { conversationId, stream, isPassed = false }: { conversationId: string; stream: boolean; isPassed?: boolean },
+  { conversationId, stream, isPassed = false, missing = (events) => events }: RepeatOptions,
 ): Promise<Response> {
   const body = await wholeBody({ wire, service, isPassed, hidesReasoning }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
@@ -98,7 +107,7 @@ export async function repeatedReply(
   if (!stream) return json(shown(body), 200, headers)
   const { split, framing } = await loadWire(wire)
   const written = streamForm(framing, asArray)
-  const bytes = new Blob([...split(body).map((chunk) => written.chunk(shown(chunk))), written.end()]).stream()
+  const bytes = new Blob([...missing(split(body)).map((chunk) => written.chunk(shown(chunk))), written.end()]).stream()
   return new Response(bytes, { headers: { ...streamHeaders, ...written.headers, ...headers } })
 }
 

@@ -109,7 +109,7 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
   const replies = { store, runs, owner, wire, retrieval }
   switch (`${method} ${part ?? ''}`) {
     case 'GET ':
-      return storedResponse(replies, id, url.searchParams.get('stream') === 'true')
+      return storedResponse(replies, id, url.searchParams)
     case 'DELETE ':
       return json(await deletedResponse(replies, id))
     case 'POST cancel':

@@ -38,8 +38,9 @@ export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): s
   return replyPrefix + randomHex(48)
 }
 
-export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<Response> {
-  const { store, owner, wire } = replies
+export async function storedResponse(replies: Replies, id: string, query: URLSearchParams): Promise<Response> {
+  const { store, owner, wire, retrieval } = replies
+  const stream = query.get('stream') === 'true'
   const data = await current(replies, id)
   const state = unfinishedIn(data)
   if (state && stream) throw badInput(`${id} has no events: its status is ${state.status}. Retrieve it without stream.`)
@@ -58,7 +59,12 @@ export async function storedResponse(replies: Replies, id: string, stream: boole
   }
   const conversationId = textIn(data.conversationId)
   const replying = { wire, service, profile }
-  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream, isPassed })
+  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, {
+    conversationId,
+    stream,
+    isPassed,
+    missing: (events) => retrieval.missing?.(events, query) ?? events,
+  })
 }
 
 function profileOf({ model, createdAt, fields }: JsonObject, replyId: string): StreamProfile {
@@ -117,8 +123,13 @@ export function pageFor(items: readonly JsonObject[], query: URLSearchParams): J
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { error: inner } = isObject(error.body) ? error.body : {}
-    const message = isObject(inner) && typeof inner.message === 'string' ? inner.message : 'The query is not valid.'
-    throw new SynapseError({ kind: 'bad-input', message })
+    const { message, param, code } = isObject(inner) ? inner : {}
+    throw new SynapseError({
+      kind: 'bad-input',
+      message: textIn(message) || 'The query is not valid.',
+      ...(typeof param === 'string' && { param }),
+      ...(typeof code === 'string' && { code }),
+    })
   }
 }
 
@@ -127,7 +138,7 @@ export async function cancelledResponse(replies: Replies, id: string): Promise<R
   const { data } = await known(replies, id)
   if (data.background !== true) throw badInput(replies.retrieval.notCancellable)
   await stopWriting(replies, id)
-  return storedResponse(replies, id, false)
+  return storedResponse(replies, id, new URLSearchParams())
 }
 
 /** Ends what is being written for a response in the background, on whichever server. */

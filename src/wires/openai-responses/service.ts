@@ -1,6 +1,6 @@
 // What a server of the Responses API needs besides encoding and decoding.
 
-import type { Failure } from '../../core/error.ts'
+import { SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
@@ -134,12 +134,14 @@ function storedResponses(): StoredReplies {
       kind: 'bad-input',
       // The code that OpenAI's clients expect.
       code: 'previous_response_not_found',
+      param: 'previous_response_id',
       message: `Previous response with id '${id}' not found.`,
     }),
     retrieval: {
       endpoint: 'responses',
       unknown: (id) => ({ kind: 'not-found', message: `Response with id '${id}' not found.` }),
       deleted: (id) => ({ id, object: 'response', deleted: true }),
+      missing: missingEvents,
       unfinished: (empty, { status, failure }) => ({
         ...empty,
         status,
@@ -152,6 +154,19 @@ function storedResponses(): StoredReplies {
     },
     items: responseItems(),
   }
+}
+
+function missingEvents(events: readonly Json[], query: URLSearchParams): readonly Json[] {
+  const given = query.get('starting_after')
+  if (given === null) return events
+  if (!/^-?\d+$/.test(given)) {
+    const message = `Invalid type for 'starting_after': expected an integer, but got a string instead.`
+    throw new SynapseError({ kind: 'bad-input', code: 'invalid_type', param: 'starting_after', message })
+  }
+  // The client may have read a stream of smaller pieces, with higher numbers: it gets the end in any case.
+  return events.filter(
+    (event, i) => i === events.length - 1 || Number(valueAt(event, 'sequence_number')) > Number(given),
+  )
 }
 
 /** Of those that the API has for a failed response. */
