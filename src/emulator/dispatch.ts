@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { loadTranscript } from '../wires/list.ts'
 import {
+  formOf,
   type Exchanged,
   type Incoming,
   type Operation,
@@ -103,7 +104,7 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
 
   async function replyInForm(given: RoutedRequest): Promise<Outcome> {
     const { operation, protocol, service, now, provider } = given
-    const form = operation.do === 'reply' ? service.forms?.[operation.form ?? ''] : undefined
+    const form = operation.do === 'reply' ? formOf(service, operation.form, given.body) : undefined
     const [issue] = form?.refuse(given.body) ?? []
     if (issue) throw refusalFor(protocol, issue, { provider })
     const request = form ? { ...given, body: form.request(given.body) } : given

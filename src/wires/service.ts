@@ -44,6 +44,8 @@ export interface WireService {
   counting?: ServiceCounting
   /** Other forms of a request for a reply, by name. */
   forms?: Readonly<Record<string, RequestForm>>
+  /** The form of a request whose path does not name one; undefined: the usual one. */
+  formIn?(body: JsonObject): RequestForm | undefined
   /** The answer to a request in the usual form that only loads or unloads the model: nothing is generated. */
   loading?(body: JsonObject, now: number): JsonObject | undefined
   /** What it says about one model. */
@@ -346,6 +348,15 @@ export interface ServerState {
   /** Deletes one id. */
   expire(id: string): boolean
   clear(): void
+}
+
+/** The form of a request for a reply; undefined: the usual one. `name`: the one that its path names. */
+export function formOf(
+  { forms, formIn }: WireService,
+  name: string | undefined,
+  body: JsonObject,
+): RequestForm | undefined {
+  return name === undefined ? formIn?.(body) : forms?.[name]
 }
 
 /** The state of a stateless server. */

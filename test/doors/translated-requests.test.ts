@@ -238,3 +238,36 @@ for (const model of models) {
     assert.match(sent, /d1: .*Emperor penguins are the tallest.*Plain\./)
   })
 }
+
+for (const model of [...models, 'anthropic/claude-opus-5', 'deepseek/deepseek-v4-flash']) {
+  test(`the deprecated functions of a chat are called, and their results read, over ${model}`, async (t) => {
+    const { openai } = await clients(t)
+    const body = {
+      model,
+      messages: [{ role: 'user' as const, content: 'What is 17 + 25? What time is it?' }],
+      functions: [
+        { name: 'clock', parameters: { type: 'object', properties: {} } },
+        { name: 'add', parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } },
+      ],
+    }
+    const named = { ...body, function_call: { name: 'add' } }
+    const [choice] = (await openai.chat.completions.create(named)).choices
+    assert.ok(choice?.message.function_call)
+    assert.equal(choice.finish_reason, 'function_call')
+    assert.equal(choice.message.tool_calls, undefined)
+    assert.doesNotThrow(() => JSON.parse(choice.message.function_call?.arguments ?? ''))
+
+    let name = ''
+    let text = ''
+    for await (const { choices } of await openai.chat.completions.create({ ...body, stream: true })) {
+      name += choices[0]?.delta.function_call?.name ?? ''
+      text += choices[0]?.delta.function_call?.arguments ?? ''
+    }
+    assert.match(name, /^(?:clock|add)$/, 'there is one call at most')
+    assert.doesNotThrow(() => JSON.parse(text))
+
+    const result = { role: 'function' as const, name: 'add', content: 'It is forty-two.' }
+    const answered = { ...body, messages: [...body.messages, choice.message, result], function_call: 'none' as const }
+    assert.match((await openai.chat.completions.create(answered)).choices[0]?.message.content ?? '', /forty-two/)
+  })
+}

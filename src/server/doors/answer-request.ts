@@ -6,7 +6,7 @@ import { badInput, SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
-import type { RequestForm, StoredItems, WireService } from '../../wires/service.ts'
+import { formOf, type RequestForm, type StoredItems, type WireService } from '../../wires/service.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
@@ -22,7 +22,7 @@ import { startAfter, type StartingPoint } from './match.ts'
 import { replyOfToken } from './match-records.ts'
 import { verbatimFor } from './pass-through.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
-import { formOf, type DoorRequest } from './read-request.ts'
+import type { DoorRequest } from './read-request.ts'
 import { itemReply, queuedReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
@@ -37,9 +37,10 @@ export async function answerRequest(
   const { principal, door, url } = incoming
   allow(principal, 'write')
   const service = await loadService(door.wire)
-  const form = formOf(service, operation)
-  // To load a model, a request needs no list of messages.
-  const read = await readBody(incoming, operation.model, service.loading && !form ? { [service.listField]: [] } : {})
+  // To load a model, a request in the usual form needs no list of messages.
+  const isUsual = operation.form === undefined
+  const read = await readBody(incoming, operation.model, service.loading && isUsual ? { [service.listField]: [] } : {})
+  const form = formOf(service, operation.form, read.body)
   const refused = await strictRefusal(incoming, read)
   if (refused) return refused
   const { store } = lastingContext(incoming.server)

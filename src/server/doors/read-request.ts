@@ -8,9 +8,9 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import type { RequestForm, WireService } from '../../wires/service.ts'
+import { formOf, type RequestForm, type WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
-import type { Door, DoorOperation } from './door.ts'
+import type { Door } from './door.ts'
 import { readContinuing } from './known-messages.ts'
 
 export interface DoorRequest extends ReadRequest {
@@ -41,7 +41,8 @@ export async function readRequest(
   const { stored, unsupported } = service.door ?? {}
   const refused = unsupported?.(given)
   if (refused) throw new SynapseError(refused)
-  const body = withList(inUsualForm(formOf(service, operation), given), service)
+  const form = operation.do === 'reply' ? formOf(service, operation.form, given) : undefined
+  const body = withList(inUsualForm(form, given), service)
   const session = sessionOf(body, headers)
   const streamOptions = body.stream_options
   const previousId = stored?.previousId(body)
@@ -98,11 +99,6 @@ function withList(body: JsonObject, { listField }: WireService): JsonObject {
 function templateAsQuestion({ prompt }: JsonObject, { messages }: ReadRequest): Partial<ReadRequest> {
   if (!isObject(prompt) || messages.length > 0) return {}
   return { messages: [{ role: 'user', parts: [{ type: 'text', text: `prompt: ${JSON.stringify(prompt)}` }] }] }
-}
-
-/** Undefined: the request has the usual form of its wire. */
-export function formOf({ forms }: WireService, operation: DoorOperation): RequestForm | undefined {
-  return operation.do === 'reply' && operation.form !== undefined ? forms?.[operation.form] : undefined
 }
 
 function inUsualForm(form: RequestForm | undefined, body: JsonObject): JsonObject {

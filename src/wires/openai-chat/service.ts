@@ -16,6 +16,7 @@ import {
 } from '../shared/request-options.ts'
 import type { Incoming, Overflow, ReplyFacts, WireService } from '../service.ts'
 import type { Issue } from '../wire.ts'
+import { functionsForm } from './functions.ts'
 
 export const openaiChatService: WireService = {
   home: 'openai',
@@ -43,6 +44,7 @@ export const openaiChatService: WireService = {
       topP: body.top_p,
       effort: effortWithThinking(body.reasoning_effort ?? valueAt(body, 'reasoning', 'effort'), body.thinking),
     }),
+  formIn: functionsForm,
   prompt: chatPrompt,
   replyPrefix: 'chatcmpl-',
   complete: (reply, facts) => withHitsAndMisses(withReasoningField(reply, facts), facts),
