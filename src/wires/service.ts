@@ -5,7 +5,7 @@
 import type { Note } from '../core/context.ts'
 import type { Failure } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { Message } from '../core/message.ts'
+import type { Message, Part } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ServerTool } from '../settings/options.ts'
 import type { Prompt, CountTokens } from './shared/prompt.ts'
@@ -180,6 +180,10 @@ export interface UnfinishedReply {
 /** Items with their own ids: of the input of a reply, of conversations, and of compaction. */
 export interface StoredItems {
   withId(item: JsonObject, seed: string): JsonObject
+  /** The ids of the items of an answer. */
+  idsOf(parts: readonly Part[], replyId: string): string[]
+  /** The id of the item that an element of the input stands for; undefined: it is an item itself. */
+  referenceIn(item: Json): string | undefined
   /** Whether a request asks for a compaction instead of an answer. */
   asksForCompaction(body: JsonObject): boolean
   /** The item that represents everything before it. */

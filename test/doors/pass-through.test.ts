@@ -280,6 +280,24 @@ test('a response that passed through is retrieved with the names and ids that th
   assert.ok(done && 'name' in done && done.name === 'add', 'every event has the fields of the API')
 })
 
+test('a reference to an item passes through to the provider that sent it, and is replaced for any other', async (t) => {
+  const { url, seen } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const ask = async (model: string, input: OpenAI.Responses.ResponseInput) => {
+    const { output } = await openai.responses.create({ model, input })
+    return { id: output.at(-1)?.id ?? '', sent: seen.at(-1)?.body ?? '' }
+  }
+  const hello = { role: 'user' as const, content: 'Hi' }
+  const first = await ask('gpt-5.6', [hello])
+  const input = [hello, { type: 'item_reference' as const, id: first.id }, hello]
+  const second = await ask('gpt-5.6', input)
+  assert.deepEqual(JSON.parse(second.sent), { model: 'gpt-5.6', input })
+  const other = await ask('anthropic/claude-opus-5', input)
+  assert.match(other.sent, /offline emulator/)
+  const last = await ask('gpt-5.6', [...input, { type: 'item_reference', id: other.id }, hello])
+  assert.doesNotMatch(last.sent, /item_reference/, 'the last item is not one of the provider')
+})
+
 test('a provider that stores nothing gets the conversation in place of the id of a response', async (t) => {
   const { url, seen } = await watching(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })

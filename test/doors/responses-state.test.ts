@@ -295,3 +295,26 @@ test('an error names the field of the request that is wrong', async (t) => {
   await assert.rejects(openai.responses.compact(unnamed), { status: 400, param: 'model' })
   await assert.rejects(openai.responses.compact({ model }), { status: 400, message: /nothing to summarise/ })
 })
+
+test('an item that an answer had can be referred to by its id, whichever provider answers', async (t) => {
+  const { url, emulator } = await serving(t)
+  const openai = clientAt(url)
+  const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
+  const tools = [{ type: 'function' as const, name: 'add', strict: false, parameters }]
+  const refer = ({ output }: OpenAI.Responses.Response) =>
+    output.map(({ id }) => ({ type: 'item_reference' as const, id: id ?? '' }))
+  for (const [first, second] of models.flatMap((one) => models.map((two) => [one, two] as const))) {
+    const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: `Ada to ${first}: what is 17 + 25?` }]
+    const asked = await openai.responses.create({ model: first, input, tools })
+    const call = asked.output.find((item) => item.type === 'function_call')
+    assert.ok(call)
+    const output = `For ${second}: 42`
+    input.push(...refer(asked), { type: 'function_call_output', call_id: call.call_id, output })
+    const answer = await openai.responses.create({ model: second, input, tools })
+    assert.match(answer.output_text, /42/)
+    input.push(...refer(answer), { role: 'user', content: 'How many messages are there?' })
+    const last = await openai.responses.create({ model: second, input, tools })
+    assert.match(last.output_text, /2 from you, 2 from me, 1 with tool results/, `${first}, ${second}`)
+    assert.equal(emulator.requests.at(-1)?.status, 200)
+  }
+})

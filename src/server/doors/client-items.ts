@@ -7,11 +7,12 @@ import type { Reply } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
+import type { WireService } from '../../wires/service.ts'
 import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
 import { lastShown, withoutAnswered } from './hidden-calls.ts'
 import { replyIdsIn } from './match-records.ts'
-import { wholeBody } from './reply.ts'
+import { shownParts, wholeBody } from './reply.ts'
 
 export interface ClientItem {
   entry: Entry
@@ -59,7 +60,7 @@ function wholeReplyAt(path: readonly Entry[], { id }: Entry): Reply | undefined 
 const mostEntries = 64
 
 /** The items of an answer. Without the id of the reply, they have none either. */
-async function answeredItems(
+export async function answeredItems(
   wire: string,
   reply: Reply | undefined,
   replyId: string | undefined,
@@ -70,6 +71,20 @@ async function answeredItems(
   const [{ output } = {}] = objectsIn([body])
   const items = objectsIn(output)
   return replyId === undefined ? items.map(({ id: _id, ...item }) => item) : items
+}
+
+/** The ids of the items of an answer; none if the API has no items. */
+export function itemIdsOf(
+  { wire, service }: { wire: string; service: WireService },
+  reply: Reply,
+  { replyId, isPassed }: { replyId: string | undefined; isPassed: boolean },
+): string[] {
+  const form = service.door?.stored?.items
+  if (!form || replyId === undefined) return []
+  const ids = isPassed
+    ? objectsIn(reply.native).map(({ id }) => id)
+    : form.idsOf(shownParts({ wire, service }, reply, isPassed), replyId)
+  return ids.filter((id) => typeof id === 'string')
 }
 
 /** Written items in the form that they had in an answer, which may begin with others. */

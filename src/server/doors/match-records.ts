@@ -17,6 +17,7 @@ const kinds = {
   text: 'door-text',
   response: 'door-response',
   exchange: 'door-exchange',
+  item: 'door-item',
 } as const
 
 /** The entry that a record stands for. */
@@ -81,10 +82,12 @@ export function replyRecords(
     response?: { id: string; data: JsonObject }
     /** The client's id of the reply. */
     replyId?: string | undefined
+    /** The ids of its items. */
+    itemIds?: readonly string[]
   },
 ): NewRecord[] {
   const { conversationId, entryId } = place
-  const { passedBy, replyId, session } = about
+  const { passedBy, replyId, itemIds = [], session } = about
   const hash = nextHash(about.hash, [reply])
   const data: JsonObject = { entryId, conversationId, hash, ...(passedBy !== undefined && { passedBy }) }
   const record = (kind: string, id: string, more: JsonObject = {}): NewRecord => ({
@@ -97,6 +100,7 @@ export function replyRecords(
   return [
     prefixRecord(owner, place, hash, about),
     record(kinds.exchange, about.exchangeId, replyId === undefined ? {} : { replyId }),
+    ...itemIds.map((id) => record(kinds.item, id, { replyId: replyId ?? '' })),
     ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
     ...quotableHashes(reply).map((words) => record(kinds.text, words, session === undefined ? {} : { session })),
     ...(about.response ? [record(kinds.response, about.response.id, about.response.data)] : []),
@@ -140,6 +144,11 @@ export function responseRecord(owner: string, conversationId: string, id: string
 
 export function responseOf(store: Store, owner: string, id: string): Promise<StoredRecord | undefined> {
   return store.record(owner, kinds.response, id)
+}
+
+/** The record of the reply that an item belongs to. */
+export function itemRecord(store: Store, owner: string, id: string): Promise<StoredRecord | undefined> {
+  return store.record(owner, kinds.item, id)
 }
 
 export function forgetResponse(store: Store, owner: string, id: string): Promise<boolean> {

@@ -55,7 +55,7 @@ export interface PassableRequest extends Verbatim {
 export async function verbatimFor(
   { door, server, request: http, url, principal }: AuthenticatedRequest,
   operation: Operation & { do: 'reply' },
-  { body, sent: given, name, model, request }: ReadBody,
+  { body, sent: given, name, model, request, storedBy }: ReadBody,
 ): Promise<PassableRequest | undefined> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
@@ -66,6 +66,7 @@ export async function verbatimFor(
   const { endpoint } = await server.endpoint(model.model, wire)
   // A server that stores nothing ignores what is stored, and answers without it.
   if ((request.previousId !== undefined || isObject(body.prompt)) && !endpoint.state) return undefined
+  if ([...storedBy].some((provider) => provider !== endpoint.provider.id || !endpoint.state)) return undefined
   const inPath = operation.model !== undefined
   // In a path of the provider, only a plain name stays the name of a model.
   if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return undefined

@@ -12,6 +12,7 @@ import { lastingContext, type ServerContext } from '../context.ts'
 import { checkRun } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
 import { withFirstRequest } from './first-request.ts'
+import { withReferencedItems } from './item-references.ts'
 import { parseBody, type ParsedBody } from './known-bodies.ts'
 import { modelFor, type DoorModel } from './models.ts'
 import { readRequest, type DoorRequest } from './read-request.ts'
@@ -28,6 +29,8 @@ export interface ReadBody {
   request: DoorRequest
   /** The exchange of the request whose instructions and tools apply to this one. */
   firstExchange?: string
+  /** The providers that sent the items that the body refers to; an empty one for items of ours. */
+  storedBy: ReadonlySet<string>
 }
 
 /** `fields`: what the body may leave out. */
@@ -55,7 +58,8 @@ export async function readBody(
   await checkRun(server, principal, model)
   const { stored } = (await loadService(door.wire)).door ?? {}
   const place = { store: lastingContext(server).store, owner: principal.owner }
-  const { body: whole, ...first } = await withFirstRequest(place, stored, body)
+  const { body: continued, ...first } = await withFirstRequest(place, stored, body)
+  const { body: whole, storedBy } = await withReferencedItems(incoming, continued)
   const about = { body: whole, size: sent.bytes.length, isCached: isCached(principal) }
   const written = await readRequest(door, about, incoming.request.headers)
   const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
@@ -65,7 +69,7 @@ export async function readBody(
   if (size.window > 0 && size.tokens > size.window && policy === undefined) {
     throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
   }
-  return { body, sent, name, model, request, ...first }
+  return { body, sent, name, model, request, storedBy, ...first }
 }
 
 function withDefaults(body: JsonObject, fields: JsonObject): JsonObject {

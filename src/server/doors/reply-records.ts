@@ -7,6 +7,7 @@ import type { NewRecord } from '../../store/records.ts'
 import type { ExchangeEnd } from '../../store/store.ts'
 import type { UnfinishedReply } from '../../wires/service.ts'
 import { clientRequestRecord } from './client-request.ts'
+import { itemIdsOf } from './client-items.ts'
 import { replyRecords, responseRecord } from './match-records.ts'
 import type { PassThrough } from './pass-through.ts'
 import type { DoorRunOptions } from './run.ts'
@@ -77,6 +78,10 @@ export function recordsOfRun(
       session: request.session,
       passedBy: isPassed() ? verbatim?.provider : undefined,
       replyId: response && id,
+      itemIds: itemIdsOf({ wire: options.sent.protocol, service: options.service }, reply, {
+        replyId: id,
+        isPassed: isPassed(),
+      }),
       ...(response?.isStored &&
         id !== undefined && { response: { id, data: { ...responseData(exchangeId), ...more } } }),
     })

@@ -137,6 +137,16 @@ function inForm(form: RequestForm | undefined, { token }: StreamProfile): (chunk
   return (chunk) => (form && isObject(chunk) ? form.reply(chunk, token) : chunk)
 }
 
+/** What the client gets of a reply. */
+export function shownParts(
+  { wire, service, hidesReasoning }: Pick<ReplyOptions, 'wire' | 'service' | 'hidesReasoning'>,
+  { parts, origin }: Reply,
+  isPassed: boolean,
+): Part[] {
+  const own = parts.filter((part) => !isHidden(part, { from: origin.protocol, wire, hidesReasoning }))
+  return own.flatMap((part) => clientPart(service, part, isPassed))
+}
+
 interface WholeOptions extends Pick<ReplyOptions, 'wire' | 'service' | 'hidesReasoning'> {
   isPassed?: boolean
 }
@@ -148,8 +158,7 @@ export async function wholeBody(
   usage: Usage,
 ): Promise<Json> {
   const { whole } = await loadWire(wire)
-  const own = reply.parts.filter((part) => !isHidden(part, { from: reply.origin.protocol, wire, hidesReasoning }))
-  const shown = { ...reply, native: [], parts: own.flatMap((part) => clientPart(service, part, isPassed)) }
+  const shown = { ...reply, native: [], parts: shownParts({ wire, service, hidesReasoning }, reply, isPassed) }
   const body = whole(shown, { ...profile, usage: shownUsage(reply, usage, profile) })
   if (!isObject(body)) return body
   return { ...body, ...profile.fields }

@@ -16,7 +16,7 @@ import {
   toolChoiceIn,
 } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
-import { requestDefaults, writeUsage } from './emulate.ts'
+import { itemsOf, requestDefaults, writeUsage } from './emulate.ts'
 import { readServerTool } from './options.ts'
 import { itemId, stringField } from './types.ts'
 
@@ -189,6 +189,8 @@ function conversationId(body: JsonObject): string | undefined {
 function responseItems(): StoredItems {
   return {
     withId: withItemId,
+    idsOf: (parts, replyId) => itemsOf(parts, replyId).map(({ id }) => textIn(id)),
+    referenceIn: (item) => (isObject(item) && item.type === 'item_reference' ? textIn(item.id) : undefined),
     asksForCompaction({ input }) {
       const last = Array.isArray(input) ? input.at(-1) : undefined
       return isObject(last) && last.type === 'compaction_trigger'

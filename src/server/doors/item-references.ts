@@ -1,0 +1,59 @@
+// References to items of earlier answers, which clients send in place of the items. They are replaced by the items, so
+// that every provider gets them.
+
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Store } from '../../store/store.ts'
+import { loadService, loadTranscript } from '../../wires/list.ts'
+import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
+import { answeredItems } from './client-items.ts'
+import { replyAt } from './hidden-calls.ts'
+import type { AuthenticatedRequest } from './incoming-request.ts'
+import { itemRecord } from './match-records.ts'
+
+export interface ReferencedItems {
+  body: JsonObject
+  /** The providers that can read the references too, because they sent the items; an empty one for items of ours. */
+  storedBy: ReadonlySet<string>
+}
+
+/** A reference that is not known here stays as it is. */
+export async function withReferencedItems(
+  { server: { store }, principal: { owner }, door: { wire } }: AuthenticatedRequest,
+  body: JsonObject,
+): Promise<ReferencedItems> {
+  const service = await loadService(wire)
+  const { listField } = service
+  const form = service.door?.stored?.items
+  const list = body[listField]
+  const storedBy = new Set<string>()
+  if (!form || !Array.isArray(list) || !list.some((item) => form.referenceIn(item) !== undefined)) {
+    return { body, storedBy }
+  }
+  const replies = new Map<string, Promise<JsonObject[]>>()
+  const items: Json[] = []
+  for (const item of list) {
+    const id = form.referenceIn(item)
+    const data = id === undefined ? undefined : (await itemRecord(store, owner, id))?.data
+    if (!data) {
+      items.push(item)
+      continue
+    }
+    const entryId = textIn(data.entryId)
+    const known = replies.get(entryId) ?? itemsOf({ store, owner, wire }, data)
+    replies.set(entryId, known)
+    const found = (await known).find((one) => one.id === id)
+    items.push(found ?? item)
+    if (found) storedBy.add(textIn(data.passedBy))
+  }
+  return { body: { ...body, [listField]: items }, storedBy }
+}
+
+/** The items of an answer, with their ids. */
+async function itemsOf(
+  { store, owner, wire }: { store: Store; owner: string; wire: string },
+  { entryId, replyId, passedBy }: JsonObject,
+): Promise<JsonObject[]> {
+  const reply = await replyAt(store, owner, textIn(entryId))
+  if (!reply || passedBy === undefined) return answeredItems(wire, reply, textIn(replyId))
+  return objectsIn((await loadTranscript(wire)).write([reply]))
+}
