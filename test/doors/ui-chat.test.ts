@@ -107,6 +107,50 @@ test('a page that is opened again in the middle of an answer gets all of it', as
   assert.equal(nothing.status, 204)
 })
 
+/** Later requests pass. */
+function onlyFirst(between: ServingOptions['between'] & {}): ServingOptions['between'] & {} {
+  let count = 0
+  return (next) => {
+    const held = between(next)
+    return (input, init) => (count++ === 0 ? held : next)(input, init)
+  }
+}
+
+for (const how of ['sent', 'edited', 'regenerated'] as const) {
+  test(`an answer that the client has stopped does not hold up the next one: ${how}`, async (t) => {
+    const { between, held } = gate(8)
+    const server = await opened(t, { between: onlyFirst(between) })
+    const { chat, store } = server
+    const sent = chat.sendMessage({ text: 'Tell me about the sea.' })
+    await held
+    await chat.stop()
+    await sent
+    if (how === 'regenerated') await chat.regenerate()
+    else {
+      const messageId = how === 'edited' ? chat.messages[0]?.id : undefined
+      await chat.sendMessage({ text: 'What is 2 + 2?', ...(messageId !== undefined && { messageId }) })
+    }
+    assert.equal(chat.status, 'ready')
+    assert.match(textOf(chat.messages.at(-1)), how === 'regenerated' ? /Tell me about the sea/ : /2 \+ 2 = 4/)
+    const [one] = (await store.conversations('local')).items
+    const { items } = await store.exchanges('local', one?.id ?? '')
+    assert.deepEqual(items.map(({ outcome }) => outcome).toSorted(), ['cancelled', 'done'])
+  })
+}
+
+test('an answer that another tab reads is not stopped by a message', async (t) => {
+  const { between, open, held } = gate(2)
+  const server = await opened(t, { between })
+  const sent = server.chat.sendMessage({ text: 'count to 50' })
+  await held
+  const body = { id: 'chat-1', messages: [{ id: 'm-2', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] }
+  const refused = await server.api('POST', '/api/chat', body)
+  assert.equal(refused.status, 409)
+  open()
+  await sent
+  assert.match(textOf(server.chat.messages.at(-1)), /49 50/)
+})
+
 test('a call that waits for a person is continued with the answer', async (t) => {
   const tool = {
     name: 'clock',

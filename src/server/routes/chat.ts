@@ -15,6 +15,7 @@ import { uiMessageResponse } from '../../run/events/ui-message-stream.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { NewEntry } from '../../store/store.ts'
+import { isLeft, readerCame, readerLeft } from '../chat-readers.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
 import { doorOf } from '../doors/door.ts'
 import { respondTo } from '../doors/respond.ts'
@@ -83,11 +84,11 @@ export const chatRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The active answer of a chat of the AI SDK; 204: there is none',
     answer: stream,
-    async handle({ server, owner, param }) {
+    async handle({ server, owner, request, param }) {
       const chat = await server.store.record(owner, kinds.chat, param('id'))
       const run = chat && (await server.runs.active(owner, textIn(chat.data['conversationId'])))
       if (!run) return new Response(null, { status: 204 })
-      return chatStream(server, owner, run.id, textIn(chat.data['messageId']) || run.id)
+      return chatStream({ server, owner, request }, run.id, textIn(chat.data['messageId']) || run.id)
     },
   }),
 ]
@@ -108,6 +109,7 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
   const { server, owner, principal, body } = call
   const conversation = await conversationFor(call)
   const { id: conversationId } = conversation
+  await stopUnread(server, owner, conversationId)
   const settings = mergeSettings(server, owner, conversation.settings, body.settings)
   await checkRun(server, principal, settings)
   const place = await placeOf(server, owner, body)
@@ -134,7 +136,7 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
     ...(added.length === 0 && { move }),
     records: (view) => recordsOf(view, messageId ?? view.id),
   })
-  return chatStream(server, owner, run.id, messageId ?? run.id)
+  return chatStream(call, run.id, messageId ?? run.id)
 
   /** The client's ids: of its message, and of the answer to come. */
   function recordsOf(view: RunView, answerId: string): NewRecord[] {
@@ -149,6 +151,12 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
   function moving() {
     return async () => void (await server.store.setHead(owner, conversationId, { entryId: basedOn }))
   }
+}
+
+/** The client has stopped the answer, and goes on. With a reader, such as another tab, it is an answer to wait for. */
+async function stopUnread({ runs }: ServerContext, owner: string, conversationId: string): Promise<void> {
+  const run = await runs.active(owner, conversationId)
+  if (run && (await isLeft(run.id))) await runs.cancel(owner, run.id)
 }
 
 async function conversationFor({ server, owner, body, request }: Call<unknown, ChatRequest>): Promise<Conversation> {
@@ -250,23 +258,45 @@ async function readApprovals(
   }
 }
 
-async function chatStream(server: ServerContext, owner: string, runId: string, messageId: string): Promise<Response> {
+async function chatStream(
+  { server, owner, request: { signal } }: Pick<Call<unknown, unknown>, 'server' | 'owner' | 'request'>,
+  runId: string,
+  messageId: string,
+): Promise<Response> {
   const source = await server.runs.source(owner, runId)
   if (!source) return new Response(null, { status: 204 })
   checkCapacity(server)
   const lasting = lastingContext(server)
-  const bytes = eventStream(source, 0, { onOpen: () => takeSlot(lasting), onClose: () => releaseSlot(lasting) })
-  return uiMessageResponse(eventsIn(bytes), {}, messageId)
+  const bytes = eventStream(source, 0, {
+    onOpen() {
+      takeSlot(lasting)
+      readerCame(runId)
+    },
+    onClose() {
+      releaseSlot(lasting)
+      readerLeft(runId)
+    },
+  })
+  return uiMessageResponse(eventsIn(bytes, signal), {}, messageId)
 }
 
-/** The events of a run, in their stored form. */
-async function* eventsIn(bytes: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent> {
+/** The events of a run, in their stored form, as long as the client is there: the next event may be far away. */
+async function* eventsIn(bytes: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  const reader = bytes.getReader()
+  const leave = () => void reader.cancel().catch(() => {})
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave)
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const piece of bytes) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line.startsWith('data: ')) yield eventIn(line.slice('data: '.length))
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) if (line.startsWith('data: ')) yield eventIn(line.slice('data: '.length))
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
+    leave()
   }
 }
 
