@@ -13,21 +13,21 @@ function agentAt({ url }: Serving, agent: string): OpenAI {
   return new OpenAI({ apiKey: 'placeholder', baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders })
 }
 
-async function listed({ api }: Serving): Promise<string[]> {
-  const { body } = await api('GET', '/api/conversations')
+async function listed({ api }: Serving, query = ''): Promise<string[]> {
+  const { body } = await api('GET', `/api/conversations${query}`)
   return (body['items'] as { id: string }[]).map(({ id }) => id)
 }
 
-test('a title is answered and logged, but not listed', async (t) => {
+test('a title is answered and logged, but only listed under its label', async (t) => {
   const server = await serving(t)
   const openai = agentAt(server, 'opencode/1.18.33')
   const messages = [{ role: 'user' as const, content: 'Hello there' }]
   await openai.chat.completions.create({ model, messages, tools })
   const title = [{ role: 'system' as const, content: 'You are a title generator.' }, ...messages]
-  await openai.chat.completions.create({ model, messages: title })
+  const { response } = await openai.chat.completions.create({ model, messages: title }).withResponse()
   assert.equal((await listed(server)).length, 1)
   assert.equal((await server.store.conversations('local')).items.length, 2)
-  assert.equal((await server.api('GET', '/api/conversations?label=side-call')).status, 200)
+  assert.deepEqual(await listed(server, '?label=side-call'), [response.headers.get('x-synapse-conversation')])
 })
 
 test('a program without tools is a conversation like any other', async (t) => {

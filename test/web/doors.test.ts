@@ -35,6 +35,7 @@ pageTest(
     await page.getByRole('button', { name: 'Show the request for this reply' }).last().click()
     await page.getByRole('button', { name: "Show the client's request alongside" }).click()
     await seen(page.getByText('What the client sent, unchanged.'), 'unchanged')
+    assert.match(await page.locator('.subjects select').first().inputValue(), /^client /)
     site.hold(12)
     const next = client.chat.completions.create({
       model: 'anthropic/claude-opus-5',
@@ -73,3 +74,34 @@ pageTest("a client's answer can be stopped on the page, and what had arrived sta
   await seen(replies(page), 'word1')
   await growing(page).waitFor({ state: 'detached' })
 })
+
+pageTest(
+  'the title and the buttons stay visible beside a long client name, and side calls are under their label',
+  async ({ page }) => {
+    const agent = `opencode/1.18.33-${'x'.repeat(120)} ai-sdk/openai (linux; x64)`
+    const defaultHeaders = { 'user-agent': agent }
+    const client = new OpenAI({ baseURL: `${site.url}/v1`, apiKey: 'unused', maxRetries: 0, defaultHeaders })
+    const tools = [{ type: 'function' as const, function: { name: 'ls', parameters: { type: 'object' } } }]
+    const messages = [{ role: 'user' as const, content: 'Tell me about harbours' }]
+    const system = { role: 'system' as const, content: 'You are a title generator.' }
+    site.replies.push([{ type: 'text', text: 'They are sheltered.' }], [{ type: 'text', text: 'Harbours' }])
+    await client.chat.completions.create({ model: 'anthropic/claude-opus-5', messages, tools })
+    const aside = [system, { role: 'user' as const, content: 'Name this: harbours' }]
+    await client.chat.completions.create({ model: 'anthropic/claude-opus-5', messages: aside })
+    await page.reload()
+    await listed(page, 'Tell me about harbours').click()
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.getByText('via opencode/1.18.33').waitFor()
+    assert.equal(await page.getByText('(linux; x64)').count(), 0)
+    const title = await page.getByRole('heading', { name: 'Tell me about harbours' }).boundingBox()
+    const inspector = await page.getByRole('button', { name: 'Inspector', exact: true }).boundingBox()
+    assert.ok(title && title.width > 40 && inspector && inspector.x + inspector.width <= 390)
+    await page.setViewportSize({ width: 1500, height: 900 })
+    await page.getByRole('button', { name: 'side-call' }).click()
+    await listed(page, 'Name this: harbours').waitFor()
+    assert.equal(await listed(page, 'Tell me about harbours').count(), 0)
+    await page.getByRole('button', { name: 'side-call' }).click()
+    await listed(page, 'Tell me about harbours').waitFor()
+    assert.equal(await listed(page, 'Name this: harbours').count(), 0)
+  },
+)

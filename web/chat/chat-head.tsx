@@ -36,7 +36,7 @@ export function ChatHead() {
         </span>
       ))}
       {settings.value.agent !== undefined && <span class="label">agent {settings.value.agent}</span>}
-      {view && clientName() !== undefined && <span class="label">via {clientName()}</span>}
+      {view && <Client />}
       {status.value?.offline && !localModels.value.includes(model.value) && (
         <span class="offline" title={status.value.whyOffline ?? ''}>
           offline<span> emulator</span>
@@ -102,10 +102,15 @@ function Spent() {
   )
 }
 
-/** The client of another API that the last request was made for. */
-function clientName(): string | undefined {
+/** The client of another API that the last request was made for. Its first word is its name and version. */
+function Client() {
   const last = exchanges.value[0]?.clientRequest
-  return last && (last.client ?? 'another API')
+  if (!last) return null
+  return (
+    <span class="label" title={last.client}>
+      via {last.client?.trim().split(/\s/, 1)[0] || 'another API'}
+    </span>
+  )
 }
 
 const isShown = (label: string) => label !== pinLabel

@@ -3,7 +3,7 @@
 import { IconButton } from '../parts/icon-button.tsx'
 import { money, timeOf } from '../parts/format.ts'
 import { current, exchanges, loadMoreExchanges, model, moreExchanges } from '../state/conversation.ts'
-import { shown, subjects, tab, type Subject } from '../state/inspector.ts'
+import { clientOf, shown, subjects, tab, type Subject } from '../state/inspector.ts'
 import { providers } from '../state/session.ts'
 import { inspectorOpen, inspectorWide } from '../state/surface.ts'
 import { RequestView } from './request-view.tsx'
@@ -116,6 +116,7 @@ function Choice({ value, optional, onChange }: ChoiceProps) {
       }}
     >
       {optional && <option value="">nothing</option>}
+      {value?.startsWith(clientOf) && <option value={value}>The client's request</option>}
       <option value="next">Next request, {model.value}</option>
       {exchanges.value.length > 0 && (
         <optgroup label="Requests that were sent">

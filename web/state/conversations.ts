@@ -9,6 +9,8 @@ export const conversations = signal<ConversationView[]>([])
 /** The conversations at the top of the list: they have this label. */
 export const pinned = signal<ConversationView[]>([])
 export const pinLabel = 'pinned'
+/** Requests that clients make for their own purposes: only the list of this label has them. */
+const sideCallLabel = 'side-call'
 export const moreConversations = signal<string | undefined>(undefined)
 export const label = signal('')
 /** Labels seen so far: the server has no list of them. */
@@ -26,16 +28,17 @@ const deleted = new Set<string>()
 export async function loadConversations(cursor?: string): Promise<void> {
   const within = label.value
   await attempt(async () => {
-    const [page, top] = await Promise.all([
+    const [page, top, aside] = await Promise.all([
       api.conversations({ limit: 50, cursor, label: within || undefined }),
       cursor === undefined ? api.conversations({ limit: 50, label: pinLabel }) : undefined,
+      cursor === undefined ? api.conversations({ limit: 1, label: sideCallLabel }) : undefined,
     ])
     if (top) pinned.value = top.items.filter((one) => !deleted.has(one.id))
     if (within !== label.value) return
     const items = page.items.filter((one) => !deleted.has(one.id))
     conversations.value = cursor === undefined ? items : [...conversations.value, ...items]
     moreConversations.value = page.next
-    rememberLabels(items)
+    rememberLabels([...items, ...(aside?.items ?? [])])
   })
 }
 

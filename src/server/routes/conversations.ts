@@ -28,7 +28,8 @@ export const conversationRoutes: readonly Route[] = [
     query: conversationsQuery,
     answer: { status: 200, description: 'A page of conversations.', schema: pageSchema(conversationView) },
     async handle({ server, owner, query }) {
-      const { items, ...rest } = await server.store.conversations(owner, { withoutLabel: sideCall, ...query })
+      const hidden = query.label === sideCall ? {} : { withoutLabel: sideCall }
+      const { items, ...rest } = await server.store.conversations(owner, { ...hidden, ...query })
       return json({ items: items.map(plainView), ...rest })
     },
   }),
