@@ -96,7 +96,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (keysRequired) await needKeys(store, host)
   const limits = { ...defaultLimits, ...options.limits }
   const listeners = changes()
-  const { endpoint, tools = [] } = options
+  const { tools = [] } = options
+  let bound = port
+  const endpoint = exceptItself(options.endpoint, () => bound)
   const toolboxes = onePerOwner(options.toolbox ?? (() => openToolbox({ usual: () => tools })))
   const toolbox = toolboxes.of
   const runs = await supervise({
@@ -159,7 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stream.on('error', () => stream.destroy())
     void upgradeConnection(app, { incoming, stream, head }, limits.body).catch(() => stream.destroy())
   })
-  const bound = await listen(httpServer, host, port).catch(async (error: unknown) => {
+  bound = await listen(httpServer, host, port).catch(async (error: unknown) => {
     await runs.stop(0)
     await toolboxes.close()
     throw error
@@ -177,6 +179,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await long.close()
       await toolboxes.close()
     },
+  }
+}
+
+/**
+ * The variables that give a provider another address also give clients the address of this server. With both in one
+ * shell, every request would come back to the server, again and again.
+ */
+function exceptItself(endpoint: Runtime['endpoint'], port: () => number): Runtime['endpoint'] {
+  return async (...wanted) => {
+    const found = await endpoint(...wanted)
+    const { provider, baseUrl, offline } = found.endpoint
+    if (offline || !URL.canParse(baseUrl)) return found
+    const { hostname, port: its } = new URL(baseUrl)
+    if (its !== String(port()) || !isLoopback(hostname.replaceAll(/[[\]]/g, ''))) return found
+    const variables = provider.baseUrlVariables?.join(' or ')
+    const without = variables === undefined ? 'with another address for it' : `without ${variables}`
+    throw badInput(`The address of ${provider.name} is that of this server, ${baseUrl}. Start the server ${without}.`)
   }
 }
 

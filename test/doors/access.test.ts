@@ -10,6 +10,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { createKey } from '../../src/server/keys.ts'
 import type { LogLine } from '../../src/server/log.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { serving, type ServingOptions } from '../server/serving.ts'
 
@@ -257,4 +258,13 @@ describe('about models', () => {
     assert.ok(small.input_tokens > 0 && large.input_tokens > 900)
     assert.ok(((await google.models.countTokens({ model, contents: 'Hello' })).totalTokens ?? 0) > 0)
   })
+})
+
+test('a provider whose address is set to the server itself is refused, in place of requests to itself', async (t) => {
+  const env: Record<string, string> = { ANTHROPIC_API_KEY: 'real' }
+  const { url, anthropic, store } = await clients(t, { endpoint: await endpointFinder({ env }), env, offline: false })
+  env['ANTHROPIC_BASE_URL'] = `${url}/anthropic`
+  const request = anthropic.messages.create({ model: 'claude-opus-5', max_tokens: 10, messages: said })
+  await assert.rejects(request, /Anthropic is that of this server.*Start the server without ANTHROPIC_BASE_URL/s)
+  assert.deepEqual((await store.conversations('local')).items, [])
 })
