@@ -39,6 +39,20 @@ async function withKey(t: TestContext, key: NewKey, options: ServingOptions = {}
 }
 
 describe('names of the configuration', () => {
+  test('a key sees only those whose model it may use', async (t) => {
+    const aliases = { quick: mistral, best: 'anthropic/claude-opus-5' }
+    const routes = [
+      { match: 'small', model: 'quick' },
+      { match: 'large', model: 'best' },
+    ]
+    const { openai } = await withKey(t, { models: ['mistral/*'] }, { aliases, routes })
+    const names = (await openai.models.list()).data.map(({ id }) => id)
+    assert.deepEqual(
+      ['quick', 'best', 'small', 'large'].filter((name) => names.includes(name)),
+      ['quick', 'small'],
+    )
+  })
+
   test('an alias is listed and answered, even if it is the name of another model', async (t) => {
     const { openai, ask, answered } = await opened(t, {
       aliases: { quick: mistral, 'gpt-5.6': 'anthropic/claude-opus-5' },

@@ -79,6 +79,7 @@ for (const args of [
   ['keys'],
   ['keys', 'make'],
   ['keys', 'create', '--budget', 'much'],
+  ['keys', 'create', '--model', 'fast'],
   ['keys', 'create', '--owner', 'a b'],
   ['serve', '--port', 'x'],
   ['serve', '--wrong'],

@@ -88,6 +88,10 @@ async function create(store: Store, words: string[], values: Values): Promise<vo
   if (values.keep !== undefined && keep === undefined) {
     throw badInput(`--keep takes one of ${keeps.join(', ')}, not "${values.keep}".`)
   }
+  const never = values.model?.find((pattern) => !/[/*]/.test(pattern))
+  if (never !== undefined) {
+    throw badInput(`--model takes PROVIDER/MODEL, where * is any text, such as "openai/*", not "${never}".`)
+  }
   const defaultModel = values['default-model']
   if (defaultModel !== undefined) parseModelRef(defaultModel)
   const newKey: NewKey = {

@@ -61,15 +61,21 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
   }
 
   async function at(model: string): Promise<DoorModel> {
-    const ref = await findModel(model, { rows, env: server.env, aliases })
-    const row = rows.find(({ id }) => id === ref.provider)
-    const own = ref.model ?? row?.defaultModel
+    const { full, row } = await fullName(model, server)
     const { door: wireDoor } = await loadService(wire)
-    return withWire(own === undefined ? model : `${ref.provider}/${own}`, row, {
-      wire,
-      isLast: wireDoor?.losesReasoning,
-    })
+    return withWire(full, row, { wire, isLast: wireDoor?.losesReasoning })
   }
+}
+
+/** `provider/model` of a name in the configuration. */
+async function fullName(
+  model: string,
+  { rows, env, aliases }: ServerContext,
+): Promise<{ full: string; row: ProviderRow | undefined }> {
+  const ref = await findModel(model, { rows, env, aliases })
+  const row = rows.find(({ id }) => id === ref.provider)
+  const own = ref.model ?? row?.defaultModel
+  return { full: own === undefined ? model : `${ref.provider}/${own}`, row }
 }
 
 export function noSuchModel(name: string, door: WireDoor | undefined): SynapseError {
@@ -96,10 +102,14 @@ function modelsOf(row: ProviderRow): string[] {
   return [...new Set([...(row.defaultModel === undefined ? [] : [row.defaultModel]), ...own, ...known])]
 }
 
-/** The models that this key may use of available providers, and the names in the configuration. */
+/** The models that this key may use of available providers, and their names in the configuration. */
 export async function modelNames(server: ServerContext, provider: string, asker: Principal): Promise<string[]> {
   const { aliases = {}, routes = [] } = server
-  const own = [...Object.keys(aliases), ...routes.map(({ match }) => match).filter((match) => !match.includes('*'))]
+  const own: string[] = []
+  const named = [...Object.entries(aliases), ...routes.map(({ match, model }) => [match, model] as const)]
+  for (const [name, model] of named) {
+    if (!name.includes('*') && (await mayUseNamed(model, server, asker))) own.push(name)
+  }
   const names: string[] = []
   for (const row of server.rows) {
     const models = modelsOf(row)
@@ -110,6 +120,12 @@ export async function modelNames(server: ServerContext, provider: string, asker:
     names.push(...usable.map((model) => `${row.id}/${model}`))
   }
   return [...new Set([...own, ...names])]
+}
+
+async function mayUseNamed(model: string, server: ServerContext, asker: Principal): Promise<boolean> {
+  if (!asker.models) return true
+  const found = await fullName(model, server).catch(() => undefined)
+  return found !== undefined && mayUse(asker, found.full)
 }
 
 async function canAsk({ endpoint }: ServerContext, model: string): Promise<boolean> {
