@@ -92,6 +92,7 @@ for (const [name, path, query, body] of cases) {
       const [exchange] = (await store.exchanges('local', id)).items
       assert.ok(exchange?.outcome === 'done' && (exchange.usage?.input ?? 0) > 0)
       assert.equal(Buffer.from((await store.blob('local', exchange.bodySha256)) ?? []).toString(), text)
+      assert.equal(answer.headers.get('x-synapse-cost'), stream ? null : String(exchange.cost))
       // The page shows which entry an element of the body came from.
       assert.deepEqual(readOrigins(exchange)?.places, [[0]])
     })

@@ -192,7 +192,8 @@ async function writeReply(
     delivered: delivery.done,
   }
   const raw = await run.passThrough?.reply
-  if (raw) return rawReply(raw, options)
+  // None of an answer that is not streamed is sent before it is in the log, so its cost is known.
+  if (raw) return rawReply(raw, options, stream ? undefined : (await run.ended).cost)
   if (stream) return streamedReply(options)
   const whole = await wholeReply(options)
   if (!signal.aborted) delivery.done()

@@ -80,9 +80,11 @@ export async function unfinishedBody(
 export function rawReply(
   { status, headers, start }: RawReply,
   { run, delivered }: Pick<ReplyOptions, 'run' | 'delivered'>,
+  cost?: number,
 ): Response {
   const source = { start, delivered: () => delivered?.(), cancel: () => run.abort() }
-  return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
+  const ours = { ...headersOf(run), ...(cost !== undefined && { 'x-synapse-cost': String(cost) }) }
+  return streamedResponse(source, { status, headers: { ...headers, ...ours } })
 }
 
 interface RepeatOptions {
