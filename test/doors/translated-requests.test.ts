@@ -141,6 +141,30 @@ for (const model of models) {
     for (const word of ['restart', 'insert_text', 'old_path', 'scroll_direction', '800']) assert.ok(sent.includes(word))
   })
 
+  test(`tools that an Anthropic client adds and removes on the way are those of ${model}`, async (t) => {
+    const { anthropic, emulator } = await clients(t)
+    const tool = (name: string) => ({ name, description: `The tool ${name}.`, input_schema: weather })
+    const added = { type: 'tool_definition' as const, definition: tool('later') }
+    const { content } = await anthropic.beta.messages.create({
+      model,
+      max_tokens: 1000,
+      betas: ['mid-conversation-tool-changes-2026-07-01'],
+      tools: [tool('first'), tool('other')],
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'assistant', content: 'Hello to you.' },
+        { role: 'system', content: [{ type: 'tool_addition', tool: added }] },
+        { role: 'system', content: [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'other' } }] },
+        { role: 'user', content: 'use the tool later with {"city":"Rome"}' },
+      ],
+    })
+    const call = content.find(({ type }) => type === 'tool_use')
+    assert.equal(call?.type === 'tool_use' && call.name, 'later')
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    assert.match(sent, /The tool first/)
+    assert.doesNotMatch(sent, /The tool other/)
+  })
+
   test(`a document of Anthropic that consists of blocks reaches ${model}`, async (t) => {
     const { anthropic, emulator } = await clients(t)
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='

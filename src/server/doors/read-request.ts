@@ -149,7 +149,7 @@ const special = new RegExp(
   `^(?:${[
     'seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt',
     'top_?k|min_p|prediction|audio|web_search_options|context_management|safe_prompt|safety_mode|safety_?settings',
-    'response_?modalities|speech_?config|media_?resolution|citation_options|models',
+    'response_?modalities|speech_?config|media_?resolution|citation_options|models|compaction|fallbacks|mcp_servers|container',
   ].join('|')})$`,
   'i',
 )

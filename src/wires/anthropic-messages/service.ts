@@ -7,6 +7,7 @@ import { noDate } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, markOf, type Prompt, segment } from '../shared/prompt.ts'
 import { effortWithThinking, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { readServerTool } from './options.ts'
+import { toolChangesIn } from './types.ts'
 
 export const anthropicMessagesService: WireService = {
   home: 'anthropic',
@@ -72,7 +73,9 @@ export const anthropicMessagesService: WireService = {
     requestId: 'request-id',
     // Message threads (beta, checked 2026-11): the tool runner of the official SDK uses them by default.
     stored: {
-      keeps: ({ thread }) => isObject(thread),
+      // What continues a thread has the tools of its first request. If they were changed, clients send everything again.
+      keeps: ({ thread, messages }) =>
+        isObject(thread) && !listIn(messages).some((one) => toolChangesIn(one).length > 0),
       fields: () => ({}),
       previousId: ({ thread }) => {
         const id = valueAt(thread, 'type') === 'continue' ? valueAt(thread, 'previous_message_id') : undefined

@@ -21,8 +21,8 @@ import { clientTool } from './client-tools.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { anthropicMessages } from './index.ts'
-import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, type Encoding } from './types.ts'
-import { objectIn, listIn, textIn } from '../shared/json-fields.ts'
+import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, toolChangesIn, type Encoding } from './types.ts'
+import { objectIn, listIn, textIn, valueAt } from '../shared/json-fields.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
@@ -82,7 +82,7 @@ function read(json: Json): Transcript {
     notes.push({ kind: 'changed', what: `compaction before message ${before}`, why, at: `${path}[${before}]` })
   }
   const system = readSystem(wrapper.system)
-  const tools = readTools(wrapper.tools, notes)
+  const tools = withChanges(readTools(wrapper.tools, notes), list)
   return { messages, ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }), notes }
 }
 
@@ -125,7 +125,12 @@ function readMessage(
       return readUser(blocks, registry)
     case 'system': {
       const parts = readSystem(blocks)
-      if (parts.length < blocks.length) {
+      const changes = toolChangesIn(message)
+      if (changes.length > 0) {
+        const why = 'other APIs have no form for it: the tools are those that are offered in the end'
+        notes.push({ kind: 'changed', what: changes.map(({ type }) => type).join(', '), why, at: path })
+      }
+      if (parts.length + changes.length < blocks.length) {
         const why = 'a system message has only text here'
         notes.push({ kind: 'dropped', what: 'what is not text in a system message', why, at: path })
       }
@@ -197,16 +202,35 @@ function readSystem(system: Json | undefined): TextPart[] {
 function readTools(tools: Json | undefined, notes: Note[]): ToolSpec[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool, index): ToolSpec[] => {
-    if (isObject(tool) && typeof tool.name === 'string' && isObject(tool.input_schema)) {
-      const description = typeof tool.description === 'string' ? { description: tool.description } : {}
-      return [{ name: tool.name, ...description, input: tool.input_schema }]
-    }
-    const known = isObject(tool) ? clientTool(tool) : undefined
+    const known = readTool(tool)
     if (known) return [known]
     const type = isObject(tool) && typeof tool.type === 'string' ? tool.type : 'tool'
     notes.push({ kind: 'dropped', what: type, why: 'the provider runs it itself', at: `$.tools[${index}]` })
     return []
   })
+}
+
+function readTool(tool: Json | undefined): ToolSpec | undefined {
+  if (!isObject(tool)) return undefined
+  if (typeof tool.name !== 'string' || !isObject(tool.input_schema)) return clientTool(tool)
+  const description = typeof tool.description === 'string' ? { description: tool.description } : {}
+  return { name: tool.name, ...description, input: tool.input_schema }
+}
+
+/** System messages may add tools and take them away: what is offered in the end. */
+function withChanges(declared: ToolSpec[], messages: readonly Json[]): ToolSpec[] {
+  const changes = messages.flatMap(toolChangesIn)
+  if (changes.length === 0) return declared
+  const known = new Map(declared.map((tool) => [tool.name, tool]))
+  const offered = new Map(known)
+  for (const { type, tool } of changes) {
+    const defined = readTool(valueAt(tool, 'definition'))
+    if (defined) known.set(defined.name, defined)
+    const spec = defined ?? known.get(textIn(valueAt(tool, 'name')))
+    if (spec && type === 'tool_addition') offered.set(spec.name, spec)
+    else if (spec) offered.delete(spec.name)
+  }
+  return [...offered.values()]
 }
 
 function write(messages: Message[]): Json {

@@ -105,3 +105,9 @@ export interface Item {
   block: Block
   message: number
 }
+
+/** Blocks of a system message that add tools or take them away (beta, checked 2026-11). */
+export function toolChangesIn(message: Json): Block[] {
+  if (!isObject(message) || message.role !== 'system' || !Array.isArray(message.content)) return []
+  return message.content.filter(isBlock).filter(({ type }) => type === 'tool_addition' || type === 'tool_removal')
+}
