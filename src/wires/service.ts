@@ -195,7 +195,8 @@ export interface StoredItems {
 export interface ModelForm {
   /** `provider`: of a name without one. */
   one(name: string, provider: string): Json
-  list(models: Json[], names: readonly string[]): Json
+  /** `query`: which part of it is requested. */
+  list(models: Json[], names: readonly string[], query: URLSearchParams): Json
   /** Its error for an unknown model, if it differs from the common one. */
   unknown?(name: string): string
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
@@ -205,4 +206,19 @@ test('what the real API refuses is repaired, or refused with its error in strict
     status: 400,
     type: 'invalid_request_error',
   })
+})
+
+test("Anthropic's clients read the list in pages, in both directions, or all of it", async (t) => {
+  const { url } = await opened(t)
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url })
+  const whole = await anthropic.models.list()
+  const all = whole.data.map(({ id }) => id)
+  assert.ok(all.length >= 20 && !whole.has_more)
+  const page = await anthropic.models.list({ limit: 7 })
+  assert.deepEqual([page.data.length, page.has_more, page.last_id], [7, true, all[6]])
+  const paged: string[] = []
+  for await (const { id } of anthropic.models.list({ limit: 300 })) paged.push(id)
+  assert.deepEqual(paged, all)
+  const before = await anthropic.models.list({ limit: 3, before_id: `${all[5]}` })
+  assert.deepEqual([before.data.map(({ id }) => id), before.has_more], [all.slice(2, 5), true])
 })

@@ -127,14 +127,17 @@ async function count(incoming: AuthenticatedRequest, operation: DoorOperation & 
   return json(counting ? counting.answer(tokens, {}, () => tokens) : { tokens })
 }
 
-async function models({ door, server, principal }: AuthenticatedRequest, id: string | undefined): Promise<Response> {
+async function models(
+  { door, server, principal, url }: AuthenticatedRequest,
+  id: string | undefined,
+): Promise<Response> {
   const { door: wireDoor } = await loadService(door.wire)
   if (!wireDoor) throw new TypeError(`${door.wire} has no door`)
   const form = wireDoor.models
   const names = await modelNames(server, door.provider, principal)
   if (id === undefined) {
     const all = names.map((name) => form.one(name, door.provider))
-    return json(form.list(all, names))
+    return json(form.list(all, names, url.searchParams))
   }
   const name = id.replace(/^models\//, '')
   if (!names.includes(name)) throw noSuchModel(name, wireDoor)

@@ -1,6 +1,6 @@
 // What a server of the Messages API needs besides encoding and decoding.
 
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
 import { listIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { noDate } from '../shared/model-forms.ts'
@@ -65,7 +65,7 @@ export const anthropicMessagesService: WireService = {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate }),
-      list: (data, names) => ({ data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null }),
+      list: modelPage,
     },
     callId: (key) => `toolu_${key}`,
     overloaded: 529,
@@ -115,6 +115,22 @@ export const anthropicMessagesService: WireService = {
   errorEvent: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   stateIds: ({ thread }) => [valueAt(thread, 'previous_message_id')],
   state: async () => (await import('./state.ts')).createAnthropicState(),
+}
+
+/** A page after or before a model; all models if no size is requested, as many clients read one page only. */
+function modelPage(models: readonly Json[], names: readonly string[], query: URLSearchParams): Json {
+  const after = names.indexOf(query.get('after_id') ?? '') + 1
+  const before = names.indexOf(query.get('before_id') ?? '')
+  const end = before < 0 ? names.length : before
+  const limit = Math.max(1, Number(query.get('limit')) || names.length)
+  const from = before < 0 ? after : Math.max(after, end - limit)
+  const to = Math.min(end, from + limit)
+  return {
+    data: models.slice(from, to),
+    has_more: before < 0 ? to < names.length : from > 0,
+    first_id: names[from] ?? null,
+    last_id: names[to - 1] ?? null,
+  }
 }
 
 /** What the model reads of a body of the Messages API. */
