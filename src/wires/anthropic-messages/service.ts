@@ -77,10 +77,8 @@ export const anthropicMessagesService: WireService = {
       keeps: ({ thread, messages }) =>
         isObject(thread) && !listIn(messages).some((one) => toolChangesIn(one).length > 0),
       fields: () => ({}),
-      previousId: ({ thread }) => {
-        const id = valueAt(thread, 'type') === 'continue' ? valueAt(thread, 'previous_message_id') : undefined
-        return typeof id === 'string' ? id : undefined
-      },
+      previousId: ({ thread }) =>
+        valueAt(thread, 'type') === 'continue' ? textIn(valueAt(thread, 'previous_message_id')) : undefined,
       ofFirst: ['system', 'tools'],
       unknownPrevious: (id) => ({
         kind: 'not-found',
