@@ -8,11 +8,13 @@ import { describe, test, type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
-import { createKey } from '../../src/server/keys.ts'
+import { catalogue } from '../../src/providers/catalogue.ts'
+import { createKey, spentBy } from '../../src/server/keys.ts'
 import type { LogLine } from '../../src/server/log.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { serving, type ServingOptions } from '../server/serving.ts'
+import type { Store } from '../../src/store/store.ts'
+import { gate, serving, type ServingOptions } from '../server/serving.ts'
 
 const model = 'mistral/mistral-large-latest'
 const said = [{ role: 'user' as const, content: 'Hello' }]
@@ -25,6 +27,15 @@ async function clients(t: TestContext, options: ServingOptions = {}, apiKey = 'p
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
     anthropic: new Anthropic({ apiKey, baseURL: url, maxRetries: 0 }),
     google: new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } }),
+  }
+}
+
+/** What the key has spent, once it is more than nothing. */
+async function spentSoon(store: Store, keyId: string): Promise<number> {
+  for (;;) {
+    const spent = await spentBy(store, keyId)
+    if (spent > 0) return spent
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
@@ -83,6 +94,34 @@ describe('keys', () => {
     await assert.rejects(ask(other.key), OpenAI.PermissionDeniedError)
     await ask(poor.key)
     await assert.rejects(ask(poor.key), { status: 429, code: 'insufficient_quota' })
+  })
+
+  test('a stream that its client leaves is charged by estimate, and so is an answer without its usage', async (t) => {
+    const store = openMemoryStore()
+    const { between, held } = gate(5)
+    const leaving = await createKey(store, { budget: 1 })
+    const left = await clients(t, { store, requireKeys: true, between }, leaving.key)
+    const content = 'word '.repeat(1000)
+    const messages = [{ role: 'user' as const, content }]
+    const stream = await left.openai.chat.completions.create({ model, messages, stream: true })
+    await held
+    stream.controller.abort()
+    const leavingCost = await spentSoon(store, leaving.about.id)
+    const unmetered = await createKey(store, { budget: 1 })
+    const withoutUsage: ServingOptions['between'] = (next) => async (input, init) => {
+      const { usage: _, ...answer } = (await (await next(input, init)).json()) as object & { usage?: unknown }
+      return Response.json(answer)
+    }
+    const silent = await clients(t, { store, requireKeys: true, between: withoutUsage }, unmetered.key)
+    await fetch(`${silent.url}/mistral/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${unmetered.key}` },
+      body: JSON.stringify({ model, messages }),
+    })
+    const unmeteredCost = await spentSoon(store, unmetered.about.id)
+    const price = 1000 * (catalogue.models['mistral']?.['mistral-large-latest']?.price?.input ?? 0) * 1e-6
+    for (const cost of [leavingCost, unmeteredCost])
+      assert.ok(cost > 0.9 * price && cost < 2 * price, `${cost} ${price}`)
   })
 
   test('pages of other sites are refused', async (t) => {

@@ -29,6 +29,7 @@ import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { PendingWrites } from '../log/pending-writes.ts'
 import type { RunContext, Verbatim } from '../run-context.ts'
+import { costOfReply } from './reply-cost.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
@@ -99,10 +100,10 @@ async function attempt(
   await journal?.close()
 
   const { prepared, forecast, keep, state } = await plan()
-  const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
   const saved = usage && savedBy(forecast, usage, endpoint.price)
   const newState = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
   const outcome = outcomeOf(reply.stop.reason)
+  const { cost, notes: costNotes } = costOfReply(endpoint, { reply, usage, outcome }, forecast)
   const entryId = reply.parts.length > 0 ? uuidv7() : undefined
   const records = await run.recordsOf?.({
     exchangeId: opened.id,
@@ -116,6 +117,7 @@ async function attempt(
     notes: [
       ...notes,
       ...cutNotes(failure),
+      ...costNotes,
       ...originsOf(prepared),
       forecastNote(forecast, usage, saved),
       ...(newState ? [newState] : []),
