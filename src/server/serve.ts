@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -87,6 +88,8 @@ export interface RunningServer {
 }
 
 const usualGraceMs = 20_000
+const lastWordsMs = 200
+const lookMs = 10
 /** Simultaneous clients wait here; the system may allow fewer. */
 const backlog = 4096
 
@@ -173,6 +176,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       httpServer.close()
       httpServer.closeIdleConnections()
       await runs.stop(graceMs)
+      await allSent(httpServer)
       httpServer.closeAllConnections()
       for (const socket of sockets) socket.destroy()
       await closed
@@ -197,6 +201,19 @@ function exceptItself(endpoint: Runtime['endpoint'], port: () => number): Runtim
     const without = variables === undefined ? 'with another address for it' : `without ${variables}`
     throw badInput(`The address of ${provider.name} is that of this server, ${baseUrl}. Start the server ${without}.`)
   }
+}
+
+/** The ends of answers may still be on their way; streams of events have no end. */
+async function allSent(server: Server): Promise<void> {
+  for (let ms = 0; ms < lastWordsMs; ms += lookMs) {
+    server.closeIdleConnections()
+    if ((await connectionsOf(server)) === 0) return
+    await sleep(lookMs)
+  }
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
 }
 
 /** Nothing is shared between two owners, not even an MCP server. */

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { streamedReply } from '../../src/server/doors/reply.ts'
 import { relay } from '../../src/server/doors/relay.ts'
 import type { DoorEnd } from '../../src/server/doors/run.ts'
 import { noUsage } from '../../src/core/usage.ts'
 import { loadService } from '../../src/wires/list.ts'
-import { serving } from '../server/serving.ts'
+import { gate, serving } from '../server/serving.ts'
 
 test('a client that waits hears a comment, and a failure afterwards is an event', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<DoorEnd>()
@@ -155,3 +156,30 @@ async function* chatStream(n: string): AsyncGenerator<Uint8Array> {
   yield line({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 } })
   yield Buffer.from('data: [DONE]\n\n')
 }
+
+test('a server that stops finishes its answers, and breaks off those that take too long', async (t) => {
+  for (const [graceMs, model] of [
+    [10_000, 'mistral/mistral-large-latest'],
+    [10_000, 'openai/gpt-5.6'],
+    [20, 'mistral/mistral-large-latest'],
+    [20, 'openai/gpt-5.6'],
+  ] as const) {
+    const { between, held, open } = gate(6)
+    const { server, url, store } = await serving(t, { between })
+    const client = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+    const stream = await client.responses.create({ model, input: 'Count to 20', stream: true })
+    const types: string[] = []
+    const reading = (async () => {
+      for await (const { type } of stream) types.push(type)
+    })()
+    await held
+    const stopping = server.stop(graceMs)
+    if (graceMs > 1000) open()
+    await stopping
+    await reading.catch(() => {})
+    assert.equal(types.includes('response.completed'), graceMs > 1000, types.at(-1))
+    const [{ id } = { id: '' }] = (await store.conversations('local')).items
+    const [exchange] = (await store.exchanges('local', id)).items
+    assert.equal(exchange?.outcome, graceMs > 1000 ? 'done' : 'cancelled')
+  }
+})
