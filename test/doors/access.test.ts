@@ -257,6 +257,24 @@ describe('errors', () => {
     }
   })
 
+  test('an object in place of a text is no failure of the server', async (t) => {
+    const { url } = await serving(t)
+    const wrong = { toString: 1 }
+    const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: wrong } }
+    const bodies: [string, object][] = [
+      ['/v1/messages', { role: 'user', content: [{ type: 'tool_result', tool_use_id: wrong, content: 'x' }] }],
+      ['/v1/chat/completions', { role: 'user', content: [{ type: 'text', text: 'x' }, sound] }],
+    ]
+    for (const [path, message] of bodies) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, max_tokens: 100, messages: [message] }),
+      })
+      assert.notEqual(response.status, 500, await response.text())
+    }
+  })
+
   test('several answers at once are refused', async (t) => {
     const { openai } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model, messages: said, n: 2 }), { status: 400 })

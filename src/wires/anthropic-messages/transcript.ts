@@ -163,7 +163,7 @@ export function readUser(blocks: readonly Block[], registry: CallRegistry): Mess
 function readResult(block: Block, registry: CallRegistry): ToolResultPart {
   return {
     type: 'tool-result',
-    ...answeredCall(registry, String(block.tool_use_id)),
+    ...answeredCall(registry, textIn(block.tool_use_id)),
     output: readOutput(block.content),
     ...(block.is_error === true && { failed: true }),
   }

@@ -15,7 +15,7 @@ import { dataUrl, mediaFromUrl, typeByName } from '../shared/media.ts'
 import { unreadable } from '../shared/transcript.ts'
 import { messageFromParts } from './emulate.ts'
 import { protocolId, textPart } from './types.ts'
-import { objectIn, objectsIn } from '../shared/json-fields.ts'
+import { objectIn, objectsIn, textIn } from '../shared/json-fields.ts'
 
 /** A list that can be added to. */
 export function userParts(content: Json | undefined, at: string, provider: string): UserMessage['parts'] {
@@ -67,7 +67,7 @@ function mediaOf(part: JsonObject, provider: string): MediaPart | undefined {
     case 'input_audio': {
       const sound = objectIn(part.input_audio)
       if (typeof sound.data !== 'string') return undefined
-      const mediaType = sound.format === 'mp3' ? 'audio/mpeg' : `audio/${String(sound.format ?? 'wav')}`
+      const mediaType = sound.format === 'mp3' ? 'audio/mpeg' : `audio/${textIn(sound.format) || 'wav'}`
       return { type: 'media', mediaType, data: { kind: 'base64', base64: sound.data } }
     }
     case 'file':
