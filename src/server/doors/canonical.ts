@@ -14,7 +14,7 @@ export interface Group {
 }
 
 /** With the number of messages in them. */
-const known = prefixes<{ groups: readonly Group[]; size: number }>()
+const memo = prefixes<{ groups: readonly Group[]; size: number }>()
 
 export function grouped(messages: readonly Message[], before: string = ''): Group[] {
   const { groups, size } = before === '' ? knownGroups(messages) : { groups: [], size: 0 }
@@ -29,13 +29,13 @@ export function grouped(messages: readonly Message[], before: string = ''): Grou
     upTo = nextHash(upTo, list)
     groups.push({ messages: list, hash: upTo })
   }
-  if (before === '') known.keep(messages, { groups, size: messages.length })
+  if (before === '') memo.keep(messages, { groups, size: messages.length })
   return groups
 }
 
 /** The groups of an earlier list that are complete in this one. */
 function knownGroups(messages: readonly Message[]): { groups: Group[]; size: number } {
-  const { shared = 0, value } = known.longest(messages) ?? {}
+  const { shared = 0, value } = memo.longest(messages) ?? {}
   const groups = [...(value?.groups ?? [])]
   let size = value?.size ?? 0
   // Nearly always all of them: the earlier list is the beginning of this one.

@@ -5,6 +5,7 @@ import type { Message } from '../../core/message.ts'
 import { titleOf } from '../../core/title.ts'
 import { isAbandoned } from '../../run/log/lease.ts'
 import { uuidv7 } from '../../store/ids.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { conversationLocked } from './conversations.ts'
 import type { Match } from './match.ts'
 import type { DoorRunOptions } from './run.ts'
@@ -25,39 +26,38 @@ export interface ChosenConversation extends Match {
  */
 export async function chooseConversation(
   options: DoorRunOptions,
-  found: Match,
-  isTaken: boolean = false,
+  matched: Match,
+  { isTaken = false }: { isTaken?: boolean } = {},
 ): Promise<ChosenConversation> {
   const { server, principal, request, sent } = options
   const { store } = server
   const { owner } = principal
-  const { conversationId } = found
-  const [lease, there] =
+  const { conversationId } = matched
+  const [lease, conversation] =
     conversationId === undefined
       ? []
       : await Promise.all([store.lease(owner, conversationId), store.conversation(owner, conversationId)])
   // A killed server leaves its leases behind.
   const isHeld = isTaken || (lease && !isAbandoned(lease))
-  const known = there?.settings['system']
-  const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
-  if (conversationId !== undefined && there && !isHeld && !busy.has(conversationId)) {
+  const isAside = isSideCall(request, sent.client ?? '', textIn(conversation?.settings['system']))
+  if (conversationId !== undefined && conversation && !isHeld && !busy.has(conversationId)) {
     busy.add(conversationId)
-    return { ...found, conversationId, isNew: false, isAside }
+    return { ...matched, conversationId, isNew: false, isAside }
   }
   // The client named it, so no other may be used.
   if (request.conversation !== undefined) throw conversationLocked()
-  return newConversation(options, found, isAside)
+  return newConversation(options, matched, isAside)
 }
 
 /** Two concurrent requests are two conversations: the second begins with a copy of what both have in common. */
 async function newConversation(
   { server, principal, request, sent, model }: DoorRunOptions,
-  found: Match,
+  matched: Match,
   isAside: boolean,
 ): Promise<ChosenConversation> {
   const { store } = server
   const { owner } = principal
-  const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
+  const before = matched.parentId === null ? [] : await store.history(owner, matched.parentId)
   const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
   const id = uuidv7()
   const creating = store.createConversation(owner, {
@@ -75,8 +75,8 @@ async function newConversation(
   else await creating
   busy.add(id)
   const copied = before.map(({ message }) => ({ message }))
-  const append = [...copied, ...found.append]
-  return { ...found, conversationId: id, isNew: true, isAside, parentId: null, append }
+  const append = [...copied, ...matched.append]
+  return { ...matched, conversationId: id, isNew: true, isAside, parentId: null, append }
 }
 
 /** Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file (checked 2026-11). */

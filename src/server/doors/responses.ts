@@ -47,7 +47,7 @@ export async function storedResponse(replies: Replies, id: string, query: URLSea
   const service = await loadService(wire)
   if (state) return json(await unfinishedBody({ wire, service, profile: profileOf(data, id) }, state))
   const reply = emptyReplyIn(data) ?? (await replyAt(store, owner, textIn(data.entryId)))
-  if (!reply) throw gone(replies, id)
+  if (!reply) throw unknownReply(replies, id)
   const exchange = await store.exchange(owner, textIn(data.exchangeId))
   // The client has received the bytes of the provider.
   const isPassed = data.passedBy !== undefined
@@ -89,13 +89,13 @@ function unfinishedIn({ entryId, status, failure }: JsonObject): UnfinishedReply
 /** Its state now. A server that was killed could not store the end of what it was writing. */
 async function current(replies: Replies, id: string): Promise<JsonObject> {
   const { store, runs, owner } = replies
-  const { data } = await known(replies, id)
+  const { data } = await storedRecord(replies, id)
   if (unfinishedIn(data)?.status !== 'in_progress') return data
   const conversationId = textIn(data.conversationId)
   const lease = await store.lease(owner, conversationId)
   if ((lease && !isAbandoned(lease)) || (await runs.active(owner, conversationId))) return data
   // It may have ended since it was read.
-  const { data: now } = await known(replies, id)
+  const { data: now } = await storedRecord(replies, id)
   return unfinishedIn(now)?.status === 'in_progress' ? { ...now, status: 'failed', failure: { ...stopped } } : now
 }
 
@@ -112,7 +112,7 @@ function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
 export async function deletedResponse(replies: Replies, id: string): Promise<Json> {
   const { store, owner, retrieval } = replies
   await stopWriting(replies, id)
-  if (!(await forgetResponse(store, owner, id))) throw gone(replies, id)
+  if (!(await forgetResponse(store, owner, id))) throw unknownReply(replies, id)
   return retrieval.deleted(id)
 }
 
@@ -135,7 +135,7 @@ export function pageFor(items: readonly JsonObject[], query: URLSearchParams): J
 
 /** Only responses in the background can be cancelled. One that has ended stays as it is. */
 export async function cancelledResponse(replies: Replies, id: string): Promise<Response> {
-  const { data } = await known(replies, id)
+  const { data } = await storedRecord(replies, id)
   if (data.background !== true) throw badInput(replies.retrieval.notCancellable)
   await stopWriting(replies, id)
   return storedResponse(replies, id, new URLSearchParams())
@@ -157,7 +157,7 @@ export async function inputItems(
   query: URLSearchParams,
 ): Promise<Json> {
   const { store, owner, wire } = replies
-  const { data } = await known(replies, id)
+  const { data } = await storedRecord(replies, id)
   const items = await clientItems({ store, owner, wire }, await inputPath(replies, data))
   return pageFor(
     items.map(({ value }, i) => withId(value, `${id}-${i}`)),
@@ -173,12 +173,12 @@ async function inputPath({ store, owner }: Replies, { entryId, basedOn }: JsonOb
   return path.slice(0, path.findIndex(({ id }) => id === end) + 1)
 }
 
-async function known(replies: Replies, id: string): Promise<StoredRecord> {
+async function storedRecord(replies: Replies, id: string): Promise<StoredRecord> {
   const record = await responseOf(replies.store, replies.owner, id)
-  if (!record) throw gone(replies, id)
+  if (!record) throw unknownReply(replies, id)
   return record
 }
 
-function gone({ retrieval }: Replies, id: string): SynapseError {
+function unknownReply({ retrieval }: Replies, id: string): SynapseError {
   return new SynapseError(retrieval.unknown(id))
 }

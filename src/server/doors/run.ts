@@ -101,12 +101,12 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { owner } = principal
   server.runs.checkOpen()
   const served = await servedTools(server, owner, { request, model, home: service.home })
-  const found = await match(withFailpoints(server.store), owner, request, options.start)
-  if (request.unchangedOnly !== undefined && !passableIn(options, found)) throw badInput(request.unchangedOnly)
-  const first = runIn(options, served, await chooseConversation(options, found))
+  const matched = await match(withFailpoints(server.store), owner, request, options.start)
+  if (request.unchangedOnly !== undefined && !passableIn(options, matched)) throw badInput(request.unchangedOnly)
+  const first = runIn(options, served, await chooseConversation(options, matched))
   if (await first.hasLease) return first.run
   // Another server has begun to answer there since it was chosen. Nothing was written or sent yet.
-  return runIn(options, served, await chooseConversation(options, found, true)).run
+  return runIn(options, served, await chooseConversation(options, matched, { isTaken: true })).run
 }
 
 /** What the steps of a run share. */

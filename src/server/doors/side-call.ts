@@ -15,14 +15,14 @@ export function shortensItself(client: string): boolean {
 const asksForTitle =
   /\b(?:title generator|(?:generate|write|create) (?:a|an) [\w ,-]{0,60}\btitle\b|conversation title)/i
 
-/** `known`: the system prompt of the conversation that the request continues. */
-export function isSideCall(request: DoorRequest, client: string, known: string | undefined): boolean {
+/** `systemBefore`: the system prompt of the conversation that the request continues; empty if there is none. */
+export function isSideCall(request: DoorRequest, client: string, systemBefore: string): boolean {
   if (request.isAside) return true
   const { system, tools, messages } = request
   if (agents.test(client) && tools.length === 0) return true
   if (tools.length === 0 && messages.length <= 3 && asksForTitle.test(`${system}\n${firstWords(request)}`)) return true
   // An agent of the client that reads the conversation with its own task.
-  return agents.test(client) && known !== undefined && system !== '' && opening(system) !== opening(known)
+  return agents.test(client) && systemBefore !== '' && system !== '' && opening(system) !== opening(systemBefore)
 }
 
 function firstWords({ messages }: DoorRequest): string {

@@ -51,10 +51,10 @@ function answerIn({ data }: StoredRecord): UndeliveredAnswer {
 }
 
 export function trackDelivery(store: Store, owner: string, key: string): Delivery {
-  const place = `${owner} ${key}`
+  const ownKey = `${owner} ${key}`
   let isOver = false
   let exchangeId: string | undefined
-  underWay.set(place, (underWay.get(place) ?? 0) + 1)
+  underWay.set(ownKey, (underWay.get(ownKey) ?? 0) + 1)
   return {
     record(answer) {
       exchangeId = answer.exchangeId
@@ -74,14 +74,14 @@ export function trackDelivery(store: Store, owner: string, key: string): Deliver
 
   function end(): void {
     isOver = true
-    const others = (underWay.get(place) ?? 1) - 1
-    if (others > 0) underWay.set(place, others)
-    else underWay.delete(place)
+    const others = (underWay.get(ownKey) ?? 1) - 1
+    if (others > 0) underWay.set(ownKey, others)
+    else underWay.delete(ownKey)
   }
 
   /** The record may be that of another answer to the same request, which its client does not have yet. */
   async function forget(): Promise<void> {
-    const hasOthers = underWay.has(place)
+    const hasOthers = underWay.has(ownKey)
     if (hasOthers && (await store.record(owner, kind, key))?.data.exchangeId !== exchangeId) return
     await store.deleteRecord(owner, kind, key)
   }
