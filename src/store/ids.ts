@@ -15,6 +15,11 @@ export function uuidv7(now: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${rest}`
 }
 
+/** From its 32 digits alone. */
+export function uuidFrom(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
 let last = 0
 let count = 0
 

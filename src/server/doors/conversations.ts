@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
 import type { Message, Part } from '../../core/message.ts'
 import { holdLease } from '../../run/log/lease.ts'
-import { uuidv7 } from '../../store/ids.ts'
+import { uuidFrom, uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { Store, Write } from '../../store/store.ts'
 import type { StoredItems } from '../../wires/service.ts'
@@ -121,8 +121,7 @@ async function createConversation(form: ConversationForm, owner: string, body: J
 /** By the id of the API. */
 export async function conversationOf(store: Store, owner: string, id: string): Promise<Conversation> {
   const hex = /^conv_([0-9a-f]{32})$/.exec(id)?.[1]
-  const uuid = hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  const found = uuid === undefined ? undefined : await store.conversation(owner, uuid)
+  const found = hex === undefined ? undefined : await store.conversation(owner, uuidFrom(hex))
   const isDeleted = found && (await store.record(owner, kind, found.id))?.data['deleted'] === true
   if (found && !isDeleted) return found
   throw unknownConversation(id)

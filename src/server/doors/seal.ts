@@ -3,6 +3,7 @@
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
+import { uuidFrom } from '../../store/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { isToken, tokenPrefix } from '../../wires/shared/sealed-token.ts'
 import { serverOwner } from '../keys.ts'
@@ -42,7 +43,7 @@ function sealWith(secret: Buffer): Seal {
       if (bytes.length !== idBytes + macBytes) return undefined
       const id = bytes.subarray(0, idBytes)
       if (!timingSafeEqual(bytes.subarray(idBytes), mac(owner, id))) return undefined
-      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+      return uuidFrom(id.toString('hex'))
     },
   }
 }
