@@ -3,6 +3,7 @@
 import { isObject, type Json } from '../core/json.ts'
 import { frameAwsEvent } from '../transport/aws-events.ts'
 import type { FetchedBody } from '../transport/send.ts'
+import { endText, frameText, keepAliveText } from '../wires/shared/frame-text.ts'
 import type { Framing } from '../wires/wire.ts'
 import { connectionReset, type Fault } from './faults.ts'
 
@@ -118,19 +119,17 @@ function* stepsOf(
     yield text
     if (fault.duplicate) yield text
   }
-  if (framing.kind === 'sse' && framing.done !== undefined) yield `data: ${framing.done}\n\n`
+  const end = endText(framing)
+  if (end !== '') yield end
   return undefined
 }
 
 function frame(chunk: Json, framing: Framing): string | Uint8Array {
   if (framing.kind === 'aws-events') return frameAwsEvent(isObject(chunk) ? chunk : { event: chunk }, framing.wrapped)
-  const json = JSON.stringify(chunk)
-  if (framing.kind === 'ndjson') return `${json}\n`
-  const type = isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
-  return `${framing.named && typeof type === 'string' ? `event: ${type}\n` : ''}data: ${json}\n\n`
+  return frameText(chunk, framing)
 }
 
 function signOfLife(framing: Framing): string | Uint8Array {
   if (framing.kind === 'aws-events') return frameAwsEvent({ ping: {} }, framing.wrapped)
-  return framing.kind === 'ndjson' ? '\n' : ': keep-alive\n\n'
+  return keepAliveText(framing)
 }

@@ -1,6 +1,7 @@
 // How the chunks of a reply are written into one stream: as events, as lines, or as one JSON array.
 
-import { isObject, type Json } from '../../core/json.ts'
+import type { Json } from '../../core/json.ts'
+import { endText, frameText, keepAliveText } from '../../wires/shared/frame-text.ts'
 import type { Framing } from '../../wires/wire.ts'
 
 export interface StreamForm {
@@ -14,26 +15,12 @@ export interface StreamForm {
 
 export function streamForm(framing: Framing, isArray: boolean = false): StreamForm {
   if (isArray) return oneArray()
-  if (framing.kind === 'ndjson') {
-    return {
-      headers: { 'content-type': 'application/x-ndjson' },
-      keepAlive: '\n',
-      chunk: (value) => `${JSON.stringify(value)}\n`,
-      end: () => '',
-    }
-  }
-  const events = framing.kind === 'sse' ? framing : undefined
   return {
-    headers: {},
-    keepAlive: ': keep-alive\n\n',
-    chunk: (value) => `${events?.named ? nameLine(value) : ''}data: ${JSON.stringify(value)}\n\n`,
-    end: () => (events?.done === undefined ? '' : `data: ${events.done}\n\n`),
+    headers: framing.kind === 'ndjson' ? { 'content-type': 'application/x-ndjson' } : {},
+    keepAlive: keepAliveText(framing),
+    chunk: (value) => frameText(value, framing),
+    end: () => endText(framing),
   }
-}
-
-function nameLine(event: Json): string {
-  const type = isObject(event) ? (event.type ?? event.event_type) : undefined
-  return typeof type === 'string' ? `event: ${type}\n` : ''
 }
 
 function oneArray(): StreamForm {
