@@ -114,6 +114,8 @@ export interface WireDoor {
   untypedBodies?: true
   /** The header of an answer with the id of its request, as clients report it. */
   requestId?: string
+  /** The headers of the API itself. */
+  ownHeaders?: RegExp
   /** Keys may be in the query. */
   keyInQuery?: true
   /** Its requests may arrive over a WebSocket. */

@@ -92,7 +92,7 @@ export async function verbatimFor(
     provider: endpoint.provider.id,
     protocol: wire,
     path: query.size > 0 ? `${path}?${query.toString()}` : path,
-    headers: requestHeaders(http.headers, endpoint.headers),
+    headers: requestHeaders(http.headers, endpoint.headers, wireDoor?.ownHeaders),
     body: sent,
     whole: !stream,
     ...(metered && {
@@ -335,14 +335,21 @@ function isOfClient(name: string): boolean {
   return ofClient.has(name) || /^(?:x-forwarded|sec|x-synapse)-/.test(name)
 }
 
-/** The headers of a client that are passed on to the provider. Those that the provider's row sets are the row's. */
-function requestHeaders(headers: Headers, own: Readonly<Record<string, string>>): Record<string, string> {
-  const set = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+/**
+ * The headers of a client that are passed on to the provider. Those that the provider's row sets are the row's, except
+ * those of the API itself.
+ */
+function requestHeaders(
+  headers: Headers,
+  ofRow: Readonly<Record<string, string>>,
+  ofApi: RegExp | undefined,
+): Record<string, string> {
+  const set = new Set(Object.keys(ofRow).map((name) => name.toLowerCase()))
   const given = [...headers].filter(
     ([name, value]) =>
       !isOfConnection(name) &&
       !isOfClient(name) &&
-      (!set.has(name) || name.startsWith('anthropic-')) &&
+      (!set.has(name) || ofApi?.test(name)) &&
       !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   )
   return Object.fromEntries(given)

@@ -69,6 +69,7 @@ export const anthropicMessagesService: WireService = {
     },
     callId: (key) => `toolu_${key}`,
     overloaded: 529,
+    ownHeaders: /^anthropic-/,
     codes: 'some',
     requestId: 'request-id',
     // Message threads (beta, checked 2026-11): the tool runner of the official SDK uses them by default.
