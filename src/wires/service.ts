@@ -190,7 +190,9 @@ export interface StoredItems {
   asksForCompaction(body: JsonObject): boolean
   /** The item that represents everything before it. */
   compaction(exchangeId: string, token: string): JsonObject
-  /** The answer to a request for that item alone. */
+  /** A reply whose content is one item. */
+  replyWith(item: JsonObject, reply: JsonObject): JsonObject
+  /** The answer to a request for a compaction alone. */
   compacted(body: JsonObject, reply: { replyId: string; createdAt: number; item: JsonObject; usage: Usage }): Json
 }
 

@@ -230,7 +230,7 @@ async function answerWithCompaction(
   const { owner } = incoming.principal
   const run = await startSummary(incoming, read, service)
   const item = await compactionItem({ store: lastingContext(incoming.server).store, owner }, items, run)
-  return itemReply(item, { wire: incoming.door.wire, profile, run }, read.request.stream)
+  return itemReply(item, items, { wire: incoming.door.wire, profile, run }, read.request.stream)
 }
 
 /** A summary of the conversation by the named model, as one item of it. */

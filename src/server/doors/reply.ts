@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, Stop } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
-import type { RequestForm, UnfinishedReply, WireService } from '../../wires/service.ts'
+import type { RequestForm, StoredItems, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import { shownUsage, type StreamProfile, type StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Issue } from '../../wires/wire.ts'
@@ -93,7 +93,7 @@ interface RepeatOptions {
   /** Its ids are those of the provider. */
   isPassed?: boolean
   /** The events that the client does not have yet. */
-  missing?: (events: readonly Json[]) => readonly Json[]
+  missing?: ((events: readonly Json[]) => readonly Json[]) | undefined
 }
 
 /** An answer that was complete before, in the format requested now. */
@@ -101,32 +101,42 @@ export async function repeatedReply(
   { wire, service, form, profile, asArray, hidesReasoning }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
-  { conversationId, stream, isPassed = false, missing = (events) => events }: RepeatOptions,
+  { conversationId, stream, isPassed = false, missing }: RepeatOptions,
 ): Promise<Response> {
   const body = await wholeBody({ wire, service, isPassed, hidesReasoning }, reply, profile, usage)
   const headers = { 'x-synapse-conversation': conversationId }
+  return completeReply(body, { wire, form, profile, asArray }, { stream, headers, missing })
+}
+
+/** A reply of one item that no model has written. */
+export async function itemReply(
+  item: JsonObject,
+  { replyWith }: StoredItems,
+  { wire, profile, run }: Pick<ReplyOptions, 'wire' | 'profile' | 'run'>,
+  stream: boolean,
+): Promise<Response> {
+  const { whole } = await loadWire(wire)
+  const { replyUsage: usage = noUsage } = await run.ended
+  const empty = objectIn(whole(emptyReply({ reason: 'done' }), { ...profile, usage }))
+  const body = replyWith(item, { ...empty, ...profile.fields })
+  return completeReply(body, { wire, profile }, { stream, headers: headersOf(run) })
+}
+
+async function completeReply(
+  body: Json,
+  { wire, form, profile, asArray }: Pick<ReplyOptions, 'wire' | 'form' | 'profile' | 'asArray'>,
+  {
+    stream,
+    headers,
+    missing = (events) => events,
+  }: Pick<RepeatOptions, 'stream' | 'missing'> & { headers: Record<string, string> },
+): Promise<Response> {
   const shown = inForm(form, profile)
   if (!stream) return json(shown(body), 200, headers)
   const { split, framing } = await loadWire(wire)
   const written = streamForm(framing, asArray)
   const bytes = new Blob([...missing(split(body)).map((chunk) => written.chunk(shown(chunk))), written.end()]).stream()
   return new Response(bytes, { headers: { ...streamHeaders, ...written.headers, ...headers } })
-}
-
-/** A reply of one item that no model has written. */
-export async function itemReply(
-  item: JsonObject,
-  { wire, profile, run }: Pick<ReplyOptions, 'wire' | 'profile' | 'run'>,
-  stream: boolean,
-): Promise<Response> {
-  const { whole, split, framing } = await loadWire(wire)
-  const { replyUsage: usage = noUsage } = await run.ended
-  const empty = whole(emptyReply({ reason: 'done' }), { ...profile, usage })
-  const body = { ...objectIn(empty), ...profile.fields, output: [item] }
-  if (!stream) return json(body, 200, headersOf(run))
-  const text = split(body).map(streamForm(framing).chunk)
-  const bytes = new Blob(text).stream()
-  return new Response(bytes, { headers: { ...streamHeaders, ...headersOf(run) } })
 }
 
 /** A reply without content, which has no entry in the log. */

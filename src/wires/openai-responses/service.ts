@@ -200,6 +200,7 @@ function responseItems(): StoredItems {
       type: 'compaction',
       encrypted_content: token,
     }),
+    replyWith: (item, reply) => ({ ...reply, output: [item] }),
     compacted(body, { replyId, createdAt, item, usage }) {
       const users = objectsIn(body.input).filter(({ role }) => role === 'user')
       return {
