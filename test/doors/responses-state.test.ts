@@ -60,6 +60,25 @@ for (const model of models) {
   })
 }
 
+test('a request that ends with a trigger is answered with a compaction alone, streamed or not', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const input = [{ role: 'user', content: 'The launch is on Tuesday.' }, { type: 'compaction_trigger' }]
+  const body = { model: 'anthropic/claude-opus-5', input: input as OpenAI.Responses.ResponseInput }
+  const { status, output } = await openai.responses.create(body)
+  assert.equal(status, 'completed')
+  const types: string[] = []
+  for await (const event of await openai.responses.create({ ...body, stream: true })) {
+    types.push(event.type)
+    if (event.type === 'response.completed') output.push(...event.response.output)
+  }
+  assert.deepEqual(
+    output.map(({ type }) => type),
+    ['compaction', 'compaction'],
+  )
+  assert.ok(types.includes('response.output_item.done'))
+})
+
 test('a retry in a conversation does not repeat the messages of the request that failed', async (t) => {
   let isFailing = false
   const refused = () => Response.json({ error: { message: 'Wrong key.' } }, { status: 401 })
