@@ -6,8 +6,9 @@ import { asFailure } from '../core/error.ts'
 import type { Store } from '../store/store.ts'
 import { answerFor, json, Refusal } from './answer.ts'
 import { forRequest, type ServerContext } from './context.ts'
-import { doorOf } from './doors/door.ts'
+import { doorOf, type Door } from './doors/door.ts'
 import type { ConnectionMemory } from './doors/connection-memory.ts'
+import type { UnauthenticatedRequest } from './doors/incoming-request.ts'
 import { refusalAtDoor, respondAtDoor } from './doors/respond.ts'
 import { serveSocket } from './doors/socket.ts'
 import { traceOf } from './log.ts'
@@ -76,9 +77,8 @@ export function createApp(options: AppOptions): App {
     const began = performance.now()
     const url = new URL(request.url)
     const door = isOwnPath(url) ? undefined : await doorOf(request.method, url, request.headers)
-    const call = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
     const response = door
-      ? await respondAtDoor({ door, ...call, ...(memory && { memory }) })
+      ? await respondAtDoor({ ...incomingAt(door, request, url, address), ...(memory && { memory }) })
       : await app.fetch(request, { address })
     for (const [name, value] of Object.entries(pageHeaders)) {
       if (!response.headers.has(name)) response.headers.set(name, value)
@@ -88,6 +88,10 @@ export function createApp(options: AppOptions): App {
     return response
   }
 
+  function incomingAt(door: Door, request: Request, url: URL, address: string): UnauthenticatedRequest {
+    return { door, request, url, server, names, admit: (find) => admit(find, request, address) }
+  }
+
   return {
     fetch: respond,
     async upgrade(request, address, accept) {
@@ -95,8 +99,7 @@ export function createApp(options: AppOptions): App {
       const door = await doorOf(request.method, url, request.headers)
       // An unauthorised or different request is refused as it would be without a WebSocket.
       if (door?.operation.do !== 'upgrade') return respond(request, address)
-      const call = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
-      const refused = await refusalAtDoor({ door, ...call })
+      const refused = await refusalAtDoor(incomingAt(door, request, url, address))
       if (refused) return refused
       const socket = accept()
       if (!socket) return json({ error: { message: 'The handshake is not valid.' } }, 400)

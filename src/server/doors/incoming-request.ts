@@ -23,6 +23,6 @@ export interface UnauthenticatedRequest extends IncomingRequest {
 
 export interface AuthenticatedRequest extends IncomingRequest {
   principal: Principal
-  /** For an error about the size of the prompt. */
+  /** The estimated size of the prompt, once its body has been read: errors name it. */
   size: { tokens: number; window: number }
 }
