@@ -67,7 +67,7 @@ export async function readRequest(
     // What another provider may have is not left out yet.
     notes: [
       ...read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))),
-      ...leftOut(body),
+      ...unportableNotes(body),
       ...(question.notes ?? []),
     ],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
@@ -145,20 +145,24 @@ async function inWordsOfApi<T>(
 }
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
-const special = new RegExp(
-  `^(?:${[
-    'seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|prompt',
-    'top_?k|min_p|prediction|audio|web_search_options|context_management|safe_prompt|safety_mode|safety_?settings',
-    'response_?modalities|speech_?config|media_?resolution|citation_options|models|compaction|fallbacks|mcp_servers|container',
-  ].join('|')})$`,
-  'i',
+const unportable = new Set(
+  (
+    'audio citationoptions compaction container contextmanagement fallbacks frequencypenalty logitbias logprobs mcpservers ' +
+    'mediaresolution minp models prediction presencepenalty prompt randomseed repeatpenalty responselogprobs ' +
+    'responsemodalities safeprompt safetymode safetysettings seed speechconfig topk toplogprobs websearchoptions'
+  ).split(' '),
 )
 
-function leftOut(body: JsonObject): Note[] {
+/** In snake case or in camel case. */
+function isUnportable(name: string): boolean {
+  return unportable.has(name.replaceAll('_', '').toLowerCase())
+}
+
+function unportableNotes(body: JsonObject): Note[] {
   const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))
   return ['', ...inner].flatMap((place) => {
     const fields = place === '' ? body : body[place]
-    const names = isObject(fields) ? Object.keys(fields).filter((name) => special.test(name)) : []
+    const names = isObject(fields) ? Object.keys(fields).filter((name) => isUnportable(name)) : []
     return names.map((name) => ({
       kind: 'dropped' as const,
       what: name,
