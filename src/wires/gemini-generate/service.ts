@@ -117,7 +117,7 @@ function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {
 function effortOf(body: JsonObject): RequestOptions['effort'] {
   const config = objectIn(valueAt(body, 'generationConfig', 'thinkingConfig'))
   const { thinkingLevel: level, thinkingBudget: budget, includeThoughts } = config
-  return effortIn({ level, budget, isOn: includeThoughts === true || undefined })
+  return effortIn(level, { budget, isOn: includeThoughts === true || undefined })
 }
 
 function schemaOf(body: JsonObject): JsonObject | undefined {

@@ -35,7 +35,7 @@ export const ollamaChatService: WireService = {
       stop: valueAt(body, 'options', 'stop'),
       temperature: valueAt(body, 'options', 'temperature'),
       topP: valueAt(body, 'options', 'top_p'),
-      effort: effortIn({ level: body.think, isOn: typeof body.think === 'boolean' ? body.think : undefined }),
+      effort: effortIn(body.think, { isOn: typeof body.think === 'boolean' ? body.think : undefined }),
     }),
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,

@@ -46,7 +46,7 @@ export const openaiResponsesService: WireService = {
       maxOutput: [body.max_output_tokens],
       temperature: body.temperature,
       topP: body.top_p,
-      effort: effortIn({ level: valueAt(body, 'reasoning', 'effort') }),
+      effort: effortIn(valueAt(body, 'reasoning', 'effort')),
     }),
   prompt: promptOf,
   counting: {

@@ -133,15 +133,10 @@ export function reasoningByEffort(effort: Json | undefined): RequestOptions['rea
 }
 
 /** The reasoning effort: none if it is switched off, the named level, or what corresponds to a budget of tokens. */
-export function effortIn({
-  level,
-  budget,
-  isOn,
-}: {
-  level?: Json | undefined
-  budget?: Json | undefined
-  isOn?: boolean | undefined
-}): Effort | undefined {
+export function effortIn(
+  level: Json | undefined,
+  { isOn, budget }: { isOn?: boolean | undefined; budget?: Json | undefined } = {},
+): Effort | undefined {
   if (isOn === false) return 'none'
   const word = typeof level === 'string' ? level.toLowerCase() : undefined
   const named = efforts.find((effort) => effort === word)
@@ -154,7 +149,7 @@ export function effortIn({
 export function effortWithThinking(level: Json | undefined, thinking: Json | undefined): Effort | undefined {
   const type = valueAt(thinking, 'type')
   const isOn = type === 'enabled' || type === 'adaptive' || (type === 'disabled' ? false : undefined)
-  return effortIn({ level, isOn, budget: valueAt(thinking, 'budget_tokens') ?? valueAt(thinking, 'token_budget') })
+  return effortIn(level, { isOn, budget: valueAt(thinking, 'budget_tokens') ?? valueAt(thinking, 'token_budget') })
 }
 
 function effortByBudget(tokens: number): Effort {
