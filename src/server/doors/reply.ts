@@ -13,7 +13,7 @@ import { shownUsage, type StreamProfile, type StreamWriter } from '../../wires/s
 import type { Issue } from '../../wires/wire.ts'
 import { json } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
-import { streamedResponse, type BodySink, type BodySource } from '../streamed-body.ts'
+import { streamedResponse, type BodySink } from '../streamed-body.ts'
 import { clientCallId } from './call-ids.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
@@ -206,8 +206,8 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   }
 
   function fail(error: SynapseError): void {
-    if (body.isEmpty()) body.abandon(error)
-    else body.end(textOf(write.fail(options.issueOf(error))) + (options.asArray ? written.end() : ''))
+    if (body.abandon(error)) return
+    body.end(textOf(write.fail(options.issueOf(error))) + (options.asArray ? written.end() : ''))
   }
 
   function textOf(chunks: readonly Json[]): string {
@@ -217,24 +217,11 @@ export async function streamedReply(options: ReplyOptions): Promise<Response> {
   }
 }
 
-interface StreamedText {
-  source: BodySource
-  /** Resolved with the first text. */
-  begun: Promise<void>
-  send(text: string): void
-  /** With the last text. */
-  end(text: string): void
-  /** Rejects `begun`: there is no text, and none will follow. */
-  abandon(error: SynapseError): void
-  isEmpty(): boolean
-  isOver(): boolean
-}
-
 /** The text of a body. What arrives together is sent together, and a silence is filled, so that clients do not give up. */
 function streamedText(
   { keepAlive: filler }: StreamForm,
   { run, keepAliveMs = 15_000, delivered }: Pick<ReplyOptions, 'run' | 'keepAliveMs' | 'delivered'>,
-): StreamedText {
+) {
   const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>()
   let hasBegun = false
   let unsent = ''
@@ -244,7 +231,7 @@ function streamedText(
   const keepAlive = setInterval(() => send(filler), keepAliveMs)
   return {
     source: {
-      start(opened) {
+      start(opened: BodySink) {
         sink = opened
         flush()
       },
@@ -255,20 +242,24 @@ function streamedText(
         run.abort()
       },
     },
+    /** Resolved with the first text. */
     begun,
     send,
-    end(text) {
+    /** With the last text. */
+    end(text: string): void {
       if (isOver) return
       isOver = true
       clearInterval(keepAlive)
       unsent += text
       flush()
     },
-    abandon(error) {
+    /** Rejects `begun`; false: there was text. */
+    abandon(error: SynapseError): boolean {
+      if (hasBegun || unsent !== '') return false
       clearInterval(keepAlive)
       reject(error)
+      return true
     },
-    isEmpty: () => !hasBegun && unsent === '',
     isOver: () => isOver,
   }
 
