@@ -10,6 +10,7 @@ import { loadService, wireIds } from '../wires/list.ts'
 import type { Operation, WireService } from '../wires/service.ts'
 import { openaiRefusal, Refusal } from '../wires/shared/refusal.ts'
 import { isProvider, protocolsOf, providerAt } from './known-providers.ts'
+import { decodedName } from '../wires/shared/path.ts'
 
 /** The part of headers that is used; a Map of lower-case names will do. */
 export interface GivenHeaders {
@@ -60,7 +61,7 @@ function modelsRoute(method: string, path: string, provider: string): Route | un
   const models = method === 'GET' ? /\/models(?:\/(.+))?$/.exec(path) : null
   const [protocol] = protocolsOf(provider)
   if (!models || protocol === undefined) return undefined
-  return { provider, protocol, operation: { do: 'models', ...(models[1] && { id: decodeURIComponent(models[1]) }) } }
+  return { provider, protocol, operation: { do: 'models', ...(models[1] && { id: decodedName(models[1]) }) } }
 }
 
 function modelsHome(path: string, headers: GivenHeaders): string {

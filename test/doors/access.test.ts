@@ -142,6 +142,18 @@ describe('errors', () => {
     assert.match(error.message, /content-type: application\/json/)
   })
 
+  test('a name in a path that cannot be decoded is that of an unknown model', async (t) => {
+    const { url } = await clients(t)
+    const body = JSON.stringify({ contents: [{ parts: [{ text: 'Hello' }] }] })
+    const headers = { 'content-type': 'application/json' }
+    for (const path of ['/v1beta/models/%E0%A4%A:generateContent', '/anthropic/model/%E0/invoke']) {
+      const answer = await fetch(url + path, { method: 'POST', headers, body })
+      assert.equal(answer.status, 404, path)
+      assert.match(await answer.text(), /is unknown/)
+    }
+    assert.equal((await fetch(`${url}/cohere/v1/models/%E0`)).status, 404)
+  })
+
   test('an unknown model is not found', async (t) => {
     const { openai, anthropic, google } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model: 'nothing', messages: said }), {

@@ -4,6 +4,7 @@
 
 import { loadService, wireIds } from '../../wires/list.ts'
 import type { Operation, WireDoor, WireService } from '../../wires/service.ts'
+import { decodedName } from '../../wires/shared/path.ts'
 
 export type DoorOperation =
   | Operation
@@ -106,19 +107,11 @@ function formatService(
 function modelsIn(method: string, path: string): Operation | undefined {
   const models = method === 'GET' ? /\/models(?:\/(.{1,200}))?$/.exec(path) : null
   if (!models) return undefined
-  return { do: 'models', ...(models[1] !== undefined && { id: decoded(models[1]) }) }
+  return { do: 'models', ...(models[1] !== undefined && { id: decodedName(models[1]) }) }
 }
 
 /** The model name in a path may be that of another provider: `anthropic/claude-opus-5`. */
 function withoutSlash(operation: Operation): Operation {
   if (!('model' in operation) || operation.model === undefined) return operation
-  return { ...operation, model: decoded(operation.model) }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return { ...operation, model: decodedName(operation.model) }
 }

@@ -8,6 +8,7 @@ import { blocksOf, withEnd, markOf, type Prompt, segment } from '../shared/promp
 import { effortWithThinking, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { readServerTool } from './options.ts'
 import { toolChangesIn } from './types.ts'
+import { decodedName } from '../shared/path.ts'
 
 export const anthropicMessagesService: WireService = {
   home: 'anthropic',
@@ -16,11 +17,11 @@ export const anthropicMessagesService: WireService = {
     const [, invoked, streamed] = /\/model\/([^/]+)\/invoke(-with-response-stream)?$/.exec(path) ?? []
     if (invoked !== undefined) {
       const framing = { kind: 'aws-events', wrapped: true } as const
-      return { do: 'reply', model: decodeURIComponent(invoked), stream: streamed !== undefined, framing }
+      return { do: 'reply', model: decodedName(invoked), stream: streamed !== undefined, framing }
     }
     const [, predicted] = /\/models\/([^/:]+):(?:streamR|r)awPredict$/.exec(path) ?? []
     if (predicted === 'count-tokens') return { do: 'count' }
-    if (predicted !== undefined) return { do: 'reply', model: decodeURIComponent(predicted) }
+    if (predicted !== undefined) return { do: 'reply', model: decodedName(predicted) }
     if (path.endsWith('/messages') && !path.includes('/conversations/')) return { do: 'reply' }
     return path.endsWith('/messages/count_tokens') ? { do: 'count' } : undefined
   },

@@ -6,13 +6,14 @@ import type { WireService } from '../service.ts'
 import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { withEnd, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
 import { inside } from './types.ts'
+import { decodedName } from '../shared/path.ts'
 
 export const bedrockConverseService: WireService = {
   home: 'bedrock',
   route(method, path) {
     const [, name, action] = /\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(path) ?? []
     if (method !== 'POST' || name === undefined) return undefined
-    const model = decodeURIComponent(name)
+    const model = decodedName(name)
     return action === 'count-tokens'
       ? { do: 'count', model }
       : { do: 'reply', model, stream: action === 'converse-stream' }

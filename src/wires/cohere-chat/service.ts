@@ -5,6 +5,7 @@ import { chatPrompt } from '../shared/prompt.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import { effortWithThinking, readOptions } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
+import { decodedName } from '../shared/path.ts'
 
 export const cohereChatService: WireService = {
   home: 'cohere',
@@ -14,7 +15,7 @@ export const cohereChatService: WireService = {
     if (provider !== 'cohere') return undefined
     const models = /\/v1\/models(?:\/([^/]+))?$/.exec(path)
     if (method !== 'GET' || !models) return undefined
-    return { do: 'models', ...(models[1] !== undefined && { id: decodeURIComponent(models[1]) }) }
+    return { do: 'models', ...(models[1] !== undefined && { id: decodedName(models[1]) }) }
   },
   modelsPath: '/v1/models?endpoint=chat',
   listField: 'messages',

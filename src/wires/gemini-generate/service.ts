@@ -15,6 +15,7 @@ import {
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 import { camelKeys, jsonSchema, withUsualNames } from './types.ts'
+import { decodedName } from '../shared/path.ts'
 
 /** The AI SDK and LangChain write a model name with a slash without `models/` before it. */
 const calls = [
@@ -30,7 +31,7 @@ export const geminiGenerateService: WireService = {
   route(method, path) {
     const call = calls.map((pattern) => pattern.exec(path)).find(Boolean)
     if (method === 'POST' && call) {
-      const model = decodeURIComponent(call[1] ?? '')
+      const model = decodedName(call[1] ?? '')
       if (call[2] === 'countTokens') return { do: 'count', model }
       return { do: 'reply', model, stream: call[2] === 'streamGenerateContent' }
     }
