@@ -337,3 +337,23 @@ test('an item that an answer had can be referred to by its id, whichever provide
     assert.equal(emulator.requests.at(-1)?.status, 200)
   }
 })
+
+for (const model of models) {
+  test(`a request that names what it continues needs no input, and is counted with it, over ${model}`, async (t) => {
+    const { url } = await serving(t)
+    const openai = clientAt(url)
+    const content = `My name is Ada. ${'Noted. '.repeat(500)}`
+    const { id: conversation } = await openai.conversations.create({ items: [{ role: 'user', content }] })
+    const asked = { role: 'user' as const, content: 'What is my name?' }
+    await openai.conversations.items.create(conversation, { items: [asked] })
+    const count = async (body: OpenAI.Responses.InputTokenCountParams) =>
+      (await openai.responses.inputTokens.count({ model, ...body })).input_tokens
+    assert.ok((await count({ conversation })) > 500)
+    const answer = await openai.responses.create({ model, conversation })
+    assert.match(answer.output_text, /Ada/)
+    assert.ok((await count({ previous_response_id: answer.id, input: 'Hi' })) > 500)
+    const next = await openai.responses.create({ model, previous_response_id: answer.id })
+    assert.equal(next.status, 'completed')
+    await assert.rejects(count({ previous_response_id: 'resp_none', input: 'Hi' }), { status: 400 })
+  })
+}

@@ -261,7 +261,7 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
 }
 
 /** The request with the messages that it refers to by id. */
-async function withStart(
+export async function withStart(
   incoming: AuthenticatedRequest,
   service: WireService,
   request: DoorRequest,

@@ -94,7 +94,7 @@ function noKey(error: unknown): never {
   throw failure.kind === 'bad-input' ? new SynapseError({ ...failure, kind: 'auth' }) : error
 }
 
-function promptTokens({ system, tools, messages }: DoorRequest): number {
+export function promptTokens({ system, tools, messages }: DoorRequest): number {
   const head = estimateHead([{ type: 'text', text: system }], tools)
   return Math.max(1, Math.round(head + totalOf(messages)))
 }

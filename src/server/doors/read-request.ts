@@ -90,9 +90,12 @@ function unchangedOnly(body: JsonObject, provider: string): Pick<DoorRequest, 'u
   return name === undefined ? {} : only(`${name} names content`, 'send that content itself')
 }
 
-/** A request that names a template needs no list. */
-function withList(body: JsonObject, { listField }: WireService): JsonObject {
-  return isObject(body.prompt) && body[listField] === undefined ? { ...body, [listField]: [] } : body
+/** A request that names a template, an earlier reply or a conversation needs no list. */
+function withList(body: JsonObject, { listField, door }: WireService): JsonObject {
+  if (body[listField] !== undefined) return body
+  const stored = door?.stored
+  const names = isObject(body.prompt) || (stored?.previousId(body) ?? stored?.conversationId?.(body)) !== undefined
+  return names ? { ...body, [listField]: [] } : body
 }
 
 /** The log has a message for each answer. Only the provider that has the template gets this request, unchanged. */

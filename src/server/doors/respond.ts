@@ -10,13 +10,13 @@ import { forRequest, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
 import { allow, allowModel, doorPrincipal, type Principal } from '../principal.ts'
 import { checkHost, checkOrigin } from '../same-origin.ts'
-import { answerRequest, compact } from './answer-request.ts'
+import { answerRequest, compact, withStart } from './answer-request.ts'
 import { atConversations } from './conversations.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
 import type { AuthenticatedRequest, IncomingRequest, UnauthenticatedRequest } from './incoming-request.ts'
 import { modelFor, modelNames, noSuchModel } from './models.ts'
-import { jsonBody, readBody } from './read-body.ts'
+import { jsonBody, promptTokens, readBody } from './read-body.ts'
 import { cancelledResponse, deletedResponse, inputItems, storedResponse } from './responses.ts'
 import { retentionFor } from './retention.ts'
 
@@ -121,9 +121,10 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
 }
 
 async function count(incoming: AuthenticatedRequest, operation: DoorOperation & { do: 'count' }): Promise<Response> {
-  await readBody(incoming, operation.model)
-  const { tokens } = incoming.size
-  const { counting } = await loadService(incoming.door.wire)
+  const { request } = await readBody(incoming, operation.model)
+  const service = await loadService(incoming.door.wire)
+  const { counting } = service
+  const tokens = promptTokens(await withStart(incoming, service, request))
   return json(counting ? counting.answer(tokens, {}, () => tokens) : { tokens })
 }
 
