@@ -116,7 +116,8 @@ export async function replyIdsIn(
   const found = new Map<string, { replyId?: string; isPassed: boolean }>()
   let cursor: string | undefined
   do {
-    const page = await store.records(owner, kinds.exchange, { conversationId, ...(cursor !== undefined && { cursor }) })
+    const query = { conversationId, limit: 500, ...(cursor !== undefined && { cursor }) }
+    const page = await store.records(owner, kinds.exchange, query)
     for (const { data } of page.items) {
       const { replyId } = data
       const isPassed = data.passedBy !== undefined

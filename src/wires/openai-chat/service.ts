@@ -48,7 +48,7 @@ export const openaiChatService: WireService = {
   prompt: chatPrompt,
   replyPrefix: 'chatcmpl-',
   complete: (reply, facts) => withHitsAndMisses(withReasoningField(reply, facts), facts),
-  chunks: (chunks, reply, incoming) => withGroqFields(withoutUnrequestedUsage(chunks, incoming), reply, incoming),
+  chunks: (chunks, reply, incoming) => withGroqFields(withRequestedUsage(chunks, incoming), reply, incoming),
   door: {
     isDefault: true,
     // Programs that used the LiteLLM proxy have the server itself as the base URL of OpenAI's SDK.
@@ -108,8 +108,16 @@ function withHitsAndMisses(reply: JsonObject, { provider, charge: { input, read 
 }
 
 /** Usage comes at the end of a stream on request; some hosts always send it. */
-function withoutUnrequestedUsage(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
-  return asksForUsage(body) || alwaysSendsUsage(provider) ? chunks : chunks.filter((chunk) => !isUsageChunk(chunk))
+function withRequestedUsage(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
+  if (alwaysSendsUsage(provider)) return withUsageAtEnd(chunks)
+  return asksForUsage(body) ? chunks : chunks.filter((chunk) => !isUsageChunk(chunk))
+}
+
+/** These hosts have no chunk for the usage alone: it is in the one with the finish reason. */
+function withUsageAtEnd(chunks: JsonObject[]): JsonObject[] {
+  const usage = chunks.find(isUsageChunk)?.usage
+  const others = chunks.filter((chunk) => !isUsageChunk(chunk))
+  return others.map((chunk, i) => (usage !== undefined && i === others.length - 1 ? { ...chunk, usage } : chunk))
 }
 
 function asksForUsage(body: JsonObject): boolean {
