@@ -26,7 +26,7 @@ export const emulatorLabel = '[offline emulator]'
 export function respond(situation: ResponderInput): Part[] {
   const { requested, tools } = situation
   const turn = currentTurn(situation.messages)
-  const open = requested.toolChoice === 'none' ? [] : openCalls(wantedCalls(turn.question, tools), turn.calls)
+  const open = openCalls(wantedCalls(turn.question, callableTools(situation)), turn.calls)
   const calls = open.length > 0 ? open : forcedCalls(situation, turn)
   const parts: Part[] =
     calls.length > 0
@@ -36,6 +36,12 @@ export function respond(situation: ResponderInput): Part[] {
     parts.unshift({ type: 'reasoning', text: thoughtOf(situation, turn, calls) })
   }
   return parts
+}
+
+/** A tool choice that names a tool allows no other. */
+function callableTools({ requested: { toolChoice }, tools }: ResponderInput): ResponderInput['tools'] {
+  if (toolChoice === 'none') return []
+  return typeof toolChoice === 'string' ? tools : tools.filter(({ name }) => name === toolChoice.tool)
 }
 
 interface Turn {

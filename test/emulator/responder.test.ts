@@ -215,6 +215,8 @@ describe('what the responder calls', () => {
   test('a tool that it must call, filled from its schema; none that it may not', () => {
     const forced = { toolChoice: { tool: 'calculator' }, parallelTools: true, reasoning: 'off' } as const
     assert.deepEqual(callsFor('Hello', [clock, add], { requested: forced }), [['calculator', { a: 0, b: 0 }]])
+    const both = 'What time is it? What is 17 + 25?'
+    assert.deepEqual(callsFor(both, [clock, add], { requested: forced }), [['calculator', { a: 17, b: 25 }]])
     const any = { toolChoice: 'required', parallelTools: true, reasoning: 'off' } as const
     assert.deepEqual(callsFor('Hello', [clock, add], { requested: any }), [['get_current_time', {}]])
     const none = { toolChoice: 'none', parallelTools: true, reasoning: 'off' } as const
