@@ -119,6 +119,42 @@ test('an answer has an estimated usage if the provider reports none', async (t) 
   }
 })
 
+test('reasoning without words is no part of an answer, streamed or not', async (t) => {
+  const reasoning = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'sealed' }
+  const message = (text: string) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text }],
+  })
+  const about = { id: 'resp_1', object: 'response', model: 'gpt-5.6' }
+  const usage = { input_tokens: 5, output_tokens: 9, total_tokens: 14 }
+  const events = [
+    { type: 'response.created', response: { ...about, output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } },
+    { type: 'response.output_item.done', output_index: 0, item: reasoning },
+    { type: 'response.output_item.added', output_index: 1, item: { ...message(''), content: [] } },
+    { type: 'response.output_text.delta', output_index: 1, item_id: 'msg_1', content_index: 0, delta: 'Hello.' },
+    { type: 'response.output_item.done', output_index: 1, item: message('Hello.') },
+    {
+      type: 'response.completed',
+      response: { ...about, status: 'completed', output: [reasoning, message('Hello.')], usage },
+    },
+  ]
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  const between = () => async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+  const { url } = await serving(t, { between })
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages = [{ role: 'user' as const, content: 'Hello' }]
+  const body = { model: 'openai/gpt-5.6', max_tokens: 100, messages }
+  for (const { content } of [
+    await anthropic.messages.create(body),
+    await anthropic.messages.stream(body).finalMessage(),
+  ]) {
+    assert.deepEqual(content, [{ type: 'text', text: 'Hello.' }])
+  }
+})
+
 interface Chunk {
   id: string
   choices: { delta: { content?: string } }[]

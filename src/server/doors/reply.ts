@@ -303,7 +303,8 @@ function clientChunks(
       if (!part && unbegun.delete(event.index)) return []
       return [...begin(event.index), ...write.push({ ...event, part: part ?? event.part })]
     }
-    if (part) return write.push({ ...event, part })
+    // Whether reasoning has words is only known once they arrive.
+    if (part && !(part.type === 'reasoning' && part.text === '')) return write.push({ ...event, part })
     unbegun.set(event.index, event)
     return []
   }
