@@ -126,6 +126,8 @@ export interface WireDoor {
   unsupported?(body: JsonObject): Failure | undefined
   /** For streams that include their usage only on request. */
   usageOnRequest?: UsageOnRequest
+  /** Whether a request asks for a summary of its conversation as the whole reply. */
+  asksForSummary?(body: JsonObject): boolean
   /** Replies that can be continued later by their ids; without it there are none. */
   stored?: StoredReplies
 }

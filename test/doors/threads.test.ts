@@ -96,6 +96,42 @@ test('a thread of the same API at both ends passes through, and is sent from the
   assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /Ada.*sailor|sailor.*Ada/)
 })
 
+for (const model of models.filter((one) => !one.startsWith('anthropic/'))) {
+  test(`a conversation of the official SDK is summarised on request by ${model}, and goes on from there`, async (t) => {
+    const { url, emulator } = await serving(t)
+    const { messages } = clientAt(url).beta
+    const history = [
+      { role: 'user' as const, content: 'The launch is on Tuesday.' },
+      { role: 'assistant' as const, content: 'Understood.' },
+      { role: 'user' as const, content: 'Thank you.' },
+    ]
+    const body = { model, max_tokens: 1000, compaction: { type: 'summarize' as const }, messages: history }
+    const whole = await messages.create(body)
+    const streamed = await messages
+      .stream({ ...body, messages: [...history.slice(0, 2), { ...history[0], content: 'Go.' }] as typeof history })
+      .finalMessage()
+    for (const { content, stop_reason, usage } of [whole, streamed]) {
+      const [block, ...others] = content
+      assert.ok(block?.type === 'compaction' && block.content && others.length === 0)
+      assert.equal(stop_reason, 'compaction')
+      assert.ok(usage.input_tokens > 0)
+    }
+    const [block] = whole.content
+    const summary = block?.type === 'compaction' ? block.content : ''
+    await messages.create({
+      model,
+      max_tokens: 1000,
+      messages: [
+        { role: 'assistant', content: whole.content },
+        { role: 'user', content: 'Go on.' },
+      ],
+    })
+    const last = emulator.requests.at(-1)
+    assert.equal(last?.status, 200)
+    assert.ok(JSON.stringify(last.body).includes(JSON.stringify(summary).slice(1, 60)))
+  })
+}
+
 test('an unknown thread has the error for which clients send the whole conversation again', async (t) => {
   const { url } = await serving(t)
   const anthropic = clientAt(url)

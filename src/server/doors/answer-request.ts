@@ -3,6 +3,7 @@
 
 import { estimateMessage } from '../../context/count.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
+import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
@@ -23,7 +24,7 @@ import { replyOfToken } from './match-records.ts'
 import { verbatimFor } from './pass-through.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
 import type { DoorRequest } from './read-request.ts'
-import { itemReply, queuedReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
+import { emptyReply, itemReply, queuedReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
@@ -60,6 +61,7 @@ export async function answerRequest(
   if (unsupported !== undefined) throw badInput(unsupported)
   const items = service.door?.stored?.items
   if (items?.asksForCompaction(read.body) && !verbatim) return answerWithCompaction(incoming, read, reply, items)
+  if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
   if (read.request.isBackground) return queued(incoming, read, reply)
   const key = answerKey(url.pathname, read.sent)
   const stored = await undelivered(store, principal.owner, key)
@@ -231,6 +233,21 @@ async function answerWithCompaction(
   const run = await startSummary(incoming, read, service)
   const item = await compactionItem({ store: lastingContext(incoming.server).store, owner }, items, run)
   return itemReply(item, items, { wire: incoming.door.wire, profile, run }, read.request.stream)
+}
+
+/** The answer to a request for a summary: a reply that consists of it. */
+async function answerWithSummary(
+  incoming: AuthenticatedRequest,
+  read: ReadBody,
+  { service, form, profile, stream }: ReplyForm,
+): Promise<Response> {
+  const { conversationId, ended } = await startSummary(incoming, read, service)
+  const { reply, replyUsage: usage = noUsage, failure } = await ended
+  if (failure) throw new SynapseError(failure)
+  const text = reply ? textOf(reply.parts) : ''
+  const parts = text === '' ? [] : [{ type: 'compaction' as const, text }]
+  const summary = { ...emptyReply({ reason: 'paused' }), parts }
+  return repeatedReply({ wire: incoming.door.wire, service, form, profile }, summary, usage, { conversationId, stream })
 }
 
 /** A summary of the conversation by the named model, as one item of it. */

@@ -150,7 +150,7 @@ async function inWordsOfApi<T>(
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const unportable = new Set(
   (
-    'audio citationoptions compaction container contextmanagement fallbacks frequencypenalty logitbias logprobs mcpservers ' +
+    'audio citationoptions container contextmanagement fallbacks frequencypenalty logitbias logprobs mcpservers ' +
     'mediaresolution minp models prediction presencepenalty prompt randomseed repeatpenalty responselogprobs ' +
     'responsemodalities safeprompt safetymode safetysettings seed speechconfig topk toplogprobs websearchoptions'
   ).split(' '),

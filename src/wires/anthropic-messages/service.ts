@@ -73,6 +73,7 @@ export const anthropicMessagesService: WireService = {
     ownHeaders: /^anthropic-/,
     codes: 'some',
     requestId: 'request-id',
+    asksForSummary: ({ compaction }) => valueAt(compaction, 'type') === 'summarize',
     // Message threads (beta, checked 2026-11): the tool runner of the official SDK uses them by default.
     stored: {
       // What continues a thread has the tools of its first request. If they were changed, clients send everything again.
