@@ -30,6 +30,25 @@ test('a title is answered and logged, but only listed under its label', async (t
   assert.deepEqual(await listed(server, '?label=side-call'), [response.headers.get('x-synapse-conversation')])
 })
 
+test('the title that interactive Codex asks for with all of its tools is not listed', async (t) => {
+  const server = await serving(t)
+  const properties = { title: { type: 'string', minLength: 1 } }
+  const schema = { type: 'object', properties, required: ['title'], additionalProperties: false }
+  const request = {
+    model,
+    tools: [{ type: 'function' as const, name: 'shell', parameters: { type: 'object' }, strict: false }],
+    input: [
+      { role: 'user' as const, content: '<environment_context>\n</environment_context>' },
+      { role: 'user' as const, content: 'Generate a concise, single-line task title.\n\nUser prompt:\nHello' },
+    ],
+    text: { format: { type: 'json_schema' as const, name: 'codex_output_schema', strict: true, schema } },
+  }
+  await agentAt(server, 'codex-tui/0.169.0').responses.create(request)
+  assert.deepEqual(await listed(server), [])
+  await agentAt(server, 'OpenAI/JS 7').responses.create(request)
+  assert.equal((await listed(server)).length, 1)
+})
+
 test('a program without tools is a conversation like any other', async (t) => {
   const server = await serving(t)
   await agentAt(server, 'OpenAI/JS 7').chat.completions.create({

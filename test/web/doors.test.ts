@@ -20,6 +20,7 @@ pageTest(
       stream: true,
     })
     const row = listed(page, 'Tell me about tides')
+    await seen(row, '· OpenAI · claude-opus-5')
     await row.click()
     await seen(page.getByRole('article', { name: 'You' }), 'Tell me about tides')
     // Its words so far, and nothing of what the provider holds back.

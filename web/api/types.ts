@@ -44,7 +44,8 @@ import type { ToolCallPart } from '../../src/core/message.ts'
 import type { ConversationView as View } from '../../src/server/views.ts'
 import type { Settings } from '../../src/server/schema.ts'
 
-export type ConversationView = Omit<View, 'settings'> & { settings: Settings }
+/** `client`: the user agent of the client of another API that began it. */
+export type ConversationView = Omit<View, 'settings'> & { settings: Settings & { client?: string } }
 
 /** A tool call that waits for approval. */
 export interface Approval {

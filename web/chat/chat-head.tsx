@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
 import type { ConversationView } from '../api/types.ts'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
-import { money, plural, share } from '../parts/format.ts'
+import { clientIn, money, plural, share } from '../parts/format.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { openAddress } from '../state/address.ts'
@@ -108,7 +108,7 @@ function Client() {
   if (!last) return null
   return (
     <span class="label" title={last.client}>
-      via {last.client?.trim().split(/\s/, 1)[0] || 'another API'}
+      via {clientIn(last.client ?? '') || 'another API'}
     </span>
   )
 }

@@ -67,3 +67,8 @@ export function share(part: number, all: number): string {
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
+
+/** The name and version in a user agent, which begins with them. */
+export function clientIn(userAgent: string): string {
+  return userAgent.trim().split(/\s/, 1)[0] ?? ''
+}

@@ -4,7 +4,7 @@ import type { ConversationView, Hit } from '../api/types.ts'
 import { useFileDrop } from '../parts/files.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { dayGroup, whenOf } from '../parts/format.ts'
+import { clientIn, dayGroup, whenOf } from '../parts/format.ts'
 import { addressOf, onLink, openAddress } from '../state/address.ts'
 import { activityOf } from '../state/activity.ts'
 import { current } from '../state/conversation.ts'
@@ -126,8 +126,11 @@ function ConversationLink({ one }: { one: ConversationView }) {
       </span>
       <span class="conversation-about">
         {state && <span class={state === 'failed' ? 'busy failed' : 'busy'}>{state}</span>}
-        {whenOf(one.updatedAt)}
-        {one.settings.model !== undefined && ` · ${one.settings.model.slice(one.settings.model.indexOf('/') + 1)}`}
+        <span class="facts">
+          {whenOf(one.updatedAt)}
+          {one.settings.client !== undefined && ` · ${clientIn(one.settings.client).split('/', 1)[0]?.slice(0, 24)}`}
+          {one.settings.model !== undefined && ` · ${one.settings.model.slice(one.settings.model.indexOf('/') + 1)}`}
+        </span>
       </span>
     </a>
   )

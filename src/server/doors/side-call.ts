@@ -1,6 +1,7 @@
 // Requests that a client makes for its own purposes: titles, topics, summaries, memories. They are answered and logged
 // like any other, but they are neither listed nor continued from.
 
+import { isObject } from '../../core/json.ts'
 import { textOf } from '../../core/message.ts'
 import type { DoorRequest } from './read-request.ts'
 
@@ -18,11 +19,18 @@ const asksForTitle =
 /** `systemBefore`: the system prompt of the conversation that the request continues; empty if there is none. */
 export function isSideCall(request: DoorRequest, client: string, systemBefore: string): boolean {
   if (request.isAside) return true
-  const { system, tools, messages } = request
+  const { system, tools, messages, options } = request
   if (agents.test(client) && tools.length === 0) return true
+  if (agents.test(client) && isTitle(options.answerSchema)) return true
   if (tools.length === 0 && messages.length <= 3 && asksForTitle.test(`${system}\n${firstWords(request)}`)) return true
   // An agent of the client that reads the conversation with its own task.
   return agents.test(client) && systemBefore !== '' && system !== '' && opening(system) !== opening(systemBefore)
+}
+
+/** The answer has one field, a title: interactive Codex asks for it with all of its tools (checked 2026-11). */
+function isTitle(schema: unknown): boolean {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  return isObject(properties) && Object.keys(properties).join() === 'title'
 }
 
 function firstWords({ messages }: DoorRequest): string {
