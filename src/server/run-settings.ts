@@ -64,7 +64,11 @@ export function settingsToStore(
   const file = settings.agent === undefined ? undefined : server.toolbox(owner).agent(settings.agent)
   const bound = file && { agent: { file: file.path, sha256: file.sha256, named: false } }
   const place = { ...origin, ...bound }
-  return { ...plain, ...(Object.keys(place).length > 0 && { origin: place }) }
+  return {
+    ...plain,
+    ...(stored['client'] !== undefined && { client: stored['client'] }),
+    ...(Object.keys(place).length > 0 && { origin: place }),
+  }
 }
 
 /** Throws if they cannot work, or not for this key. */

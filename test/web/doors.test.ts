@@ -106,3 +106,18 @@ pageTest(
     assert.equal(await listed(page, 'Name this: harbours').count(), 0)
   },
 )
+
+pageTest("a client's conversation continues on the page with another model", async ({ page }) => {
+  const client = new OpenAI({ baseURL: `${site.url}/v1`, apiKey: 'unused', maxRetries: 0 })
+  site.replies.push([{ type: 'text', text: 'They rise twice a day.' }])
+  const messages = [{ role: 'user' as const, content: 'Tell me about spring tides' }]
+  await client.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
+  const row = listed(page, 'Tell me about spring tides')
+  await row.click()
+  await replies(page).last().waitFor()
+  await page.keyboard.press('Control+m')
+  const picker = page.getByRole('dialog', { name: 'Choose a model' })
+  await picker.getByRole('combobox', { name: 'Find a model' }).fill('gpt-5.6')
+  await picker.getByRole('button', { name: 'Switch' }).click()
+  await seen(row, '· OpenAI · gpt-5.6')
+})

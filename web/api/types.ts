@@ -44,8 +44,10 @@ import type { ToolCallPart } from '../../src/core/message.ts'
 import type { ConversationView as View } from '../../src/server/views.ts'
 import type { Settings } from '../../src/server/schema.ts'
 
-/** `client`: the user agent of the client of another API that began it. */
-export type ConversationView = Omit<View, 'settings'> & { settings: Settings & { client?: string } }
+/** `client`: the user agent of the client of another API that began it; `origin`: the file of its agent, or where it was imported from. */
+export type ConversationView = Omit<View, 'settings'> & {
+  settings: Settings & { client?: string; origin?: unknown }
+}
 
 /** A tool call that waits for approval. */
 export interface Approval {

@@ -46,7 +46,12 @@ export const showEnd = signal(0)
 
 const path = computed(() => pathTo(tree.value, leaf.value))
 export const rows = computed<Row[]>(() => rowsOf(path.value, entries.value))
-export const settings = computed(() => current.value?.settings ?? draftSettings.value)
+export const settings = computed((): Settings => {
+  if (!current.value) return draftSettings.value
+  // Where the conversation is from; the server keeps that, and takes only what can be changed.
+  const { client: _, origin: __, ...rest } = current.value.settings
+  return rest
+})
 export const model = computed(() => settings.value.model ?? status.value?.defaultModel ?? '')
 /** The displayed branch is not the one that continues. */
 export const elsewhere = computed(() => !following.value && leaf.value !== current.value?.head)
