@@ -269,13 +269,16 @@ describe('errors', () => {
     }
   })
 
-  test('an object in place of a text is no failure of the server', async (t) => {
+  test('an object in place of a text, or a name that every object has, is no failure of the server', async (t) => {
     const { url } = await serving(t)
     const wrong = { toString: 1 }
     const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: wrong } }
     const bodies: [string, object][] = [
       ['/v1/messages', { role: 'user', content: [{ type: 'tool_result', tool_use_id: wrong, content: 'x' }] }],
       ['/v1/chat/completions', { role: 'user', content: [{ type: 'text', text: 'x' }, sound] }],
+      ['/mistral/v1/chat/completions', { role: 'constructor', content: 'x' }],
+      ['/v1/messages', { role: 'user', content: [{ type: 'constructor' }] }],
+      ['/v1/messages', { role: 'assistant', content: [{ type: 'toString', x: 1 }] }],
     ]
     for (const [path, message] of bodies) {
       const response = await fetch(url + path, {

@@ -10,6 +10,7 @@ import { flatCall, malformedInput, mediaStandIn, summaryLabel } from '../shared/
 import { isIntact } from '../shared/replayable.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText, isBlank, isClean } from '../shared/text.ts'
+import { valueFor } from '../shared/json-fields.ts'
 import type { Target } from '../wire.ts'
 import { isClaude } from './models.ts'
 import {
@@ -106,7 +107,7 @@ function replayCall(block: Block, call: ToolCallPart, at: string, encoding: Enco
  * require it, as it once began to require signatures, and names it if it does not accept it.
  */
 function forRequest(native: Block): Block {
-  if (!blockFields[native.type]) return native
+  if (!valueFor(blockFields, native.type)) return native
   const block: JsonObject = {}
   for (const field of Object.keys(native)) {
     const value = native[field]

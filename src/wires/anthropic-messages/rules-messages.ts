@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { readImage } from '../shared/image-header.ts'
 import { isBlank } from '../shared/text.ts'
+import { valueFor } from '../shared/json-fields.ts'
 import type { Report, WireMessage } from './rules.ts'
 import { type Block, blockFields, imageTypes, isBlock, isCacheable, isServerCall, isServerResult } from './types.ts'
 
@@ -43,7 +44,7 @@ const resultTypes: Readonly<Record<string, readonly string[] | undefined>> = {
 
 function checkBlock(block: Block, at: string, images: Found[], report: Report, inResult = false): void {
   const nested = inResult && Object.hasOwn(resultTypes, block.type)
-  const fields = nested ? resultTypes[block.type] : blockFields[block.type]
+  const fields = nested ? resultTypes[block.type] : valueFor(blockFields, block.type)
   if (!fields) {
     if (!nested) {
       const message = `Input tag '${block.type}' found using 'type' does not match any of the expected tags: ${tags}`
@@ -56,7 +57,7 @@ function checkBlock(block: Block, at: string, images: Found[], report: Report, i
     const isAllowed = field === 'type' || fields.includes(field) || (field === 'cache_control' && isMarkable(block))
     if (!isAllowed && block[field] !== undefined) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
   }
-  for (const field of required[block.type] ?? []) {
+  for (const field of valueFor(required, block.type) ?? []) {
     if (block[field] === undefined) report('shape', `${path}.${field}: Field required`)
   }
   switch (block.type) {

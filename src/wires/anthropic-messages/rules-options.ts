@@ -18,6 +18,7 @@ import {
 } from './models.ts'
 import type { Report, WireMessage } from './rules.ts'
 import { isServerCall, isServerResult, isThinking } from './types.ts'
+import { valueFor } from '../shared/json-fields.ts'
 
 export function checkModel(
   body: JsonObject,
@@ -267,7 +268,7 @@ function answerFault(schema: Json | undefined): string | undefined {
   if (type === 'object' && open !== false) {
     return `For 'object' type, 'additionalProperties: ${JSON.stringify(open)}' is not supported. Please set 'additionalProperties' to false`
   }
-  const bound = typeof type === 'string' ? bounds[type]?.find((key) => schema[key] !== undefined) : undefined
+  const bound = typeof type === 'string' ? valueFor(bounds, type)?.find((key) => schema[key] !== undefined) : undefined
   if (bound !== undefined) return `For '${String(type)}' type, property '${bound}' is not supported`
   const named = ['properties', '$defs'].flatMap((key) => (isObject(schema[key]) ? Object.values(schema[key]) : []))
   return firstFault([...named, schema.items, schema.anyOf, schema.allOf, schema.oneOf])

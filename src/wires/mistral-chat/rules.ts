@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { schemaComplaint } from '../tool-schema/meta-schema.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { callIdGrammar, toolNamePattern } from './types.ts'
-import { listIn, objectIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, objectIn, valueAt, valueFor } from '../shared/json-fields.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const shape = misfits(body)
@@ -246,7 +246,7 @@ const messageFields: Record<string, ReadonlySet<string>> = {
 
 function messageMisfits(message: Json, path: string): Issue[] {
   if (!isObject(message)) return [misfit(path, 'dict_type', 'Input should be a valid dictionary')]
-  const fields = typeof message.role === 'string' ? messageFields[message.role] : undefined
+  const fields = typeof message.role === 'string' ? valueFor(messageFields, message.role) : undefined
   if (!fields) {
     const text = `Input tag '${quote(message.role ?? null)}' found using 'role' does not match any of the expected tags: 'assistant', 'system', 'tool', 'user'`
     return [misfit(path, 'union_tag_invalid', text)]

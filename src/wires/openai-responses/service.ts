@@ -3,7 +3,7 @@
 import { SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { StoredItems, StoredReplies, WireService } from '../service.ts'
-import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { listIn, objectsIn, textIn, valueAt, valueFor } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import {
@@ -248,7 +248,7 @@ export function ownItems(body: JsonObject): JsonObject[] {
 /** Items get an id when they are stored; a message given as a string is stored in its full form. */
 export function withItemId(item: JsonObject, seed: string): JsonObject {
   const type = textIn(item.type) || 'message'
-  const prefix = itemPrefixes[type] ?? 'item'
+  const prefix = valueFor(itemPrefixes, type) ?? 'item'
   const part = item.role === 'assistant' ? 'output_text' : 'input_text'
   const content = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content
   return {

@@ -2,6 +2,11 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
+/** A value of a table. The name may be any text of a client, such as `constructor`, which every object has. */
+export function valueFor<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
 export function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
