@@ -24,7 +24,7 @@ export const emulatorLabel = '[offline emulator]'
 
 /** Parts of the answer, in order. Calls have no ids yet: those belong to the wire. */
 export function respond(situation: ResponderInput): Part[] {
-  const { requested, tools } = situation
+  const { requested } = situation
   const turn = currentTurn(situation.messages)
   const open = openCalls(wantedCalls(turn.question, callableTools(situation)), turn.calls)
   const calls = open.length > 0 ? open : forcedCalls(situation, turn)
