@@ -50,7 +50,7 @@ function asText(message: UserMessage): UserMessage {
 
 /** A title, what else is known about it, and its text; pictures follow. */
 function readable(data: Json | undefined): UserMessage['parts'] {
-  if (!isObject(data)) return []
+  if (!isObject(data)) return [{ type: 'text', text: '' }]
   const { title, context, source } = data
   const content = isObject(source) ? source.content : data.content
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
