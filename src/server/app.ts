@@ -2,7 +2,7 @@
 // caller is known; only then is a route looked up, so that no spelling of a path bypasses the check.
 
 import { Hono, type Context } from 'hono'
-import { asFailure } from '../core/error.ts'
+import { asFailure, SynapseError } from '../core/error.ts'
 import type { Store } from '../store/store.ts'
 import { answerFor, json, Refusal } from './answer.ts'
 import { forRequest, type ServerContext } from './context.ts'
@@ -140,6 +140,7 @@ function admission({ limits, log }: ServerContext): Admit {
       if (principal.keyId !== undefined) requestLimit.take(principal.keyId, principal.perMinute)
       return principal
     } catch (error) {
+      if (asFailure(error).kind === 'storage') throw notKnownNow()
       // Slows down guessing, whatever is guessed.
       if (answerFor(error).status !== 401) throw error
       const from = networkOf(address)
@@ -148,6 +149,12 @@ function admission({ limits, log }: ServerContext): Admit {
       throw error
     }
   }
+}
+
+/** Who calls is not known yet, and need not learn where the store is. */
+function notKnownNow(): SynapseError {
+  const message = 'The key cannot be checked, because the store does not answer. Try again in a moment.'
+  return new SynapseError({ kind: 'storage', code: 'unavailable', message })
 }
 
 /** The page and the server's own API. */

@@ -9,6 +9,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { catalogue } from '../../src/providers/catalogue.ts'
+import { SynapseError } from '../../src/core/error.ts'
 import { createKey, spentBy } from '../../src/server/keys.ts'
 import type { LogLine } from '../../src/server/log.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
@@ -80,6 +81,25 @@ describe('keys', () => {
       (error) => error instanceof Anthropic.AuthenticationError && /authentication_error/.test(error.message),
     )
     await assert.rejects(google.models.generateContent({ model, contents: 'Hello' }), /UNAUTHENTICATED/)
+  })
+
+  test('while the store does not answer, nobody learns where it is', async (t) => {
+    const store = openMemoryStore()
+    const { key } = await createKey(store, {})
+    const message = 'PostgreSQL at postgres://db.internal:5432/chats cannot be reached.'
+    const away = () => Promise.reject(new SynapseError({ kind: 'storage', code: 'unavailable', message }))
+    const { url } = await clients(t, {
+      store: Object.assign(Object.create(store), { record: away }),
+      requireKeys: true,
+    })
+    for (const path of ['/v1/models', '/v1beta/models', '/api/conversations']) {
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+      assert.equal(answer.status, 503, path)
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1)
+      const text = await answer.text()
+      assert.match(text, /store does not answer/)
+      assert.doesNotMatch(text, /db\.internal/)
+    }
   })
 
   test('a key that may only read, or not use the model, or has spent its budget, is refused', async (t) => {
