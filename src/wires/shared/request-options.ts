@@ -166,10 +166,12 @@ export function severalAnswers(field: string, count: Json | undefined): Failure 
 
 /** A reply in the background is retrieved later, so it must be stored. */
 export function invalidBackground({ background, store, stream }: JsonObject): Failure | undefined {
-  if (background !== true) return undefined
-  if (store === false) return { kind: 'bad-input', message: 'background requires store to be true.' }
-  if (stream !== true) return undefined
-  return { kind: 'bad-input', message: 'background cannot be combined with stream: leave one of them out.' }
+  if (background !== true || (store !== false && stream !== true)) return undefined
+  const message =
+    store === false
+      ? 'background requires store to be true.'
+      : 'background cannot be combined with stream: leave one of them out.'
+  return { kind: 'bad-input', param: 'background', message }
 }
 
 /** The schema in a description of the answer's format. */
