@@ -41,7 +41,8 @@ export function recorded(pick: (file: number) => boolean, cutsOf: (length: numbe
   return files.flatMap((file) => {
     const { messages } = readTranscript(readFileSync(file, 'utf8'))
     const cuts = [...new Set(cutsOf(messages.length).map((cut) => Math.min(cut, messages.length)))]
-    return cuts.map((cut) => ({ name: `${basename(file)} cut at ${cut}`, messages: messages.slice(0, cut) }))
+    const sent = messages.map(withoutMedia)
+    return cuts.map((cut) => ({ name: `${basename(file)} cut at ${cut}`, messages: sent.slice(0, cut) }))
   })
 }
 
