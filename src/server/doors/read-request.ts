@@ -53,13 +53,8 @@ export async function readRequest(
     isCached ? readContinuing(key, { body, size }, readAll) : readAll(body),
   )
   const serverTools = serverToolsIn(service, body)
-  const list = body[service.listField]
-  const isAlone = previousId === undefined && conversation === undefined && Array.isArray(list) && list.length > 0
-  const question = isAlone
-    ? instructionsAsQuestion(read)
-    : previousId === undefined
-      ? templateAsQuestion(body, read)
-      : {}
+  const continues = previousId !== undefined || conversation !== undefined
+  const question = continues ? {} : missingQuestion(body, read, service)
   return {
     ...read,
     ...question,
@@ -98,12 +93,6 @@ function withList(body: JsonObject, { listField, door }: WireService): JsonObjec
   return names ? { ...body, [listField]: [] } : body
 }
 
-/** The log has a message for each answer. Only the provider that has the template gets this request, unchanged. */
-function templateAsQuestion({ prompt }: JsonObject, { messages }: ReadRequest): Partial<ReadRequest> {
-  if (!isObject(prompt) || messages.length > 0) return {}
-  return { messages: [{ role: 'user', parts: [{ type: 'text', text: `prompt: ${JSON.stringify(prompt)}` }] }] }
-}
-
 function inUsualForm(form: RequestForm | undefined, body: JsonObject): JsonObject {
   if (!form) return body
   const [issue] = form.refuse(body)
@@ -111,15 +100,22 @@ function inUsualForm(form: RequestForm | undefined, body: JsonObject): JsonObjec
   return form.request(body)
 }
 
-/** Some APIs answer a list of nothing but instructions; others require a message of the user. */
-function instructionsAsQuestion({ messages, system }: ReadRequest): Partial<ReadRequest> {
-  if (messages.length > 0 || system === '') return {}
+/** The log has a question for each answer, and most APIs require one. */
+function missingQuestion(
+  body: JsonObject,
+  { messages, system }: ReadRequest,
+  { listField }: WireService,
+): Partial<ReadRequest> {
+  if (messages.length > 0) return {}
+  const question = (text: string) => ({
+    messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text }] }],
+  })
+  // Only the provider that has the template gets this request, unchanged.
+  if (isObject(body.prompt)) return question(`prompt: ${JSON.stringify(body.prompt)}`)
+  const list = body[listField]
+  if (system === '' || !Array.isArray(list) || list.length === 0) return {}
   const why = 'the request has no other message, and most APIs require one of the user'
-  return {
-    messages: [{ role: 'user', parts: [{ type: 'text', text: system }] }],
-    system: '',
-    notes: [{ kind: 'changed', what: 'instructions to a question', why }],
-  }
+  return { ...question(system), system: '', notes: [{ kind: 'changed', what: 'instructions to a question', why }] }
 }
 
 /** The client gets the sentence of its own API about a conversation that cannot be read, if the API has one. */
