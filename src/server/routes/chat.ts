@@ -153,7 +153,7 @@ async function startChat(call: Call<unknown, ChatRequest>): Promise<Response> {
   }
 }
 
-/** The client has stopped the answer, and goes on. With a reader, such as another tab, it is an answer to wait for. */
+/** The client has stopped the answer, and continues. With a reader, such as another tab, it is an answer to wait for. */
 async function stopUnread({ runs }: ServerContext, owner: string, conversationId: string): Promise<void> {
   const run = await runs.active(owner, conversationId)
   if (run && (await isLeft(run.id))) await runs.cancel(owner, run.id)
