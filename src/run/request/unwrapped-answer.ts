@@ -11,7 +11,6 @@ type Read = ReplyEvent | RetryEvent
 
 const opening = new RegExp(`^\\s*\\{\\s*"${wrapper}"\\s*:\\s*`)
 const beginningOfOpening = beginningOf(['\\s*', '\\{', '\\s*', ...`"${wrapper}"`.split(''), '\\s*', ':'])
-const closing = /\s*\}?\s*$/
 
 /** Returns each event of one reply, with the text unwrapped; undefined: nothing of it is left. */
 export function answerUnwrapper(schema: JsonObject | undefined): <E extends Read>(event: E) => E | undefined {
@@ -64,10 +63,17 @@ function unwrapping(): Unwrapper {
         text = text.slice(start?.length ?? 0)
       }
       if (phase === 'plain') return text
-      held = closing.exec(text)?.[0] ?? ''
-      return text.slice(0, text.length - held.length)
+      const inner = withoutClosing(text)
+      held = text.slice(inner.length)
+      return inner
     },
   }
+}
+
+/** Without what may be the end of the wrapper. */
+function withoutClosing(text: string): string {
+  const end = text.trimEnd()
+  return end.endsWith('}') ? end.slice(0, -1).trimEnd() : end
 }
 
 /** Matches every beginning of a text of these pieces. */
