@@ -144,3 +144,17 @@ test('a response that a killed server was writing has failed, and its conversati
   const again = await openai.responses.create({ ...next, background: true })
   assert.match((await finished(openai, again.id)).output_text, /Ada/)
 })
+
+test('a response in the background is retrieved and cancelled through another server', async (t) => {
+  const [folder, provider] = [tempFolder(t), await startProvider(t)]
+  const [one, other] = await Promise.all([startServer(t, folder, provider), startServer(t, folder, provider)])
+  provider.hold()
+  const body = { model: models.translated, input, background: true }
+  const [first, second] = [await one.openai.responses.create(body), await one.openai.responses.create(body)]
+  while (provider.asked() < 2) await other.openai.responses.retrieve(first.id)
+  assert.equal((await other.openai.responses.retrieve(first.id)).status, 'in_progress')
+  assert.equal((await other.openai.responses.cancel(first.id)).status, 'cancelled')
+  assert.equal((await one.openai.responses.retrieve(first.id)).status, 'cancelled')
+  provider.resume()
+  assert.equal((await finished(other.openai, second.id)).status, 'completed')
+})
