@@ -141,7 +141,12 @@ test('a response that a killed server was writing has failed, and its conversati
   const { status, error } = await openai.responses.retrieve(id)
   assert.equal(status, 'failed')
   assert.equal(error?.message, 'The server stopped before the response was complete. Send the request again.')
+  provider.hold()
   const again = await openai.responses.create({ ...next, background: true })
+  while (provider.asked() < 3) await openai.responses.retrieve(again.id)
+  assert.equal((await openai.responses.cancel(id)).status, 'failed', 'it is not the one that runs there now')
+  assert.equal((await openai.responses.retrieve(again.id)).status, 'in_progress')
+  provider.resume()
   assert.match((await finished(openai, again.id)).output_text, /Ada/)
 })
 

@@ -12,6 +12,13 @@ import { replyRecords, responseRecord } from './match-records.ts'
 import type { PassThrough } from './pass-through.ts'
 import type { DoorRunOptions } from './run.ts'
 
+/** The run that writes a response: later runs of its conversation are others. */
+interface RunOfResponse {
+  runId: string
+  /** Of its lease. */
+  epoch?: number
+}
+
 interface WrittenReply {
   entryId: string
   exchangeId: string
@@ -26,7 +33,7 @@ export interface RecordsOfRun {
   /** Of a reply without content. `entryId`: of the message that it answers. */
   ofEmptyReply(written: Omit<WrittenReply, 'outcome'>): NewRecord[]
   /** Of a response in the background before it has a reply, or that ends without one. `basedOn`: the entry that it answers. */
-  ofUnfinished(basedOn: string, state: UnfinishedReply): NewRecord[]
+  ofUnfinished(basedOn: string, state: UnfinishedReply, writtenBy?: RunOfResponse): NewRecord[]
   /** The client's id of the reply. */
   clientReplyId(): string | undefined
 }
@@ -58,10 +65,10 @@ export function recordsOfRun(
       return [delivery.record({ conversationId, entryId, exchangeId, replyId: id }), ...records]
     },
 
-    ofUnfinished(basedOn, { status, failure }) {
+    ofUnfinished(basedOn, { status, failure }, writtenBy) {
       if (!response?.isBackground) return []
       const end = { status, ...(failure && { failure: { kind: failure.kind, message: failure.message } }) }
-      return [responseRecord(owner, conversationId, replyId ?? '', { ...response.data, ...end, basedOn })]
+      return [responseRecord(owner, conversationId, replyId ?? '', { ...response.data, ...end, ...writtenBy, basedOn })]
     },
 
     ofEmptyReply: (written) => recordsFor(written, { stop: { ...written.reply.stop } }),

@@ -88,12 +88,9 @@ function unfinishedIn({ entryId, status, failure }: JsonObject): UnfinishedReply
 
 /** Its state now. A server that was killed could not store the end of what it was writing. */
 async function current(replies: Replies, id: string): Promise<JsonObject> {
-  const { store, runs, owner } = replies
   const { data } = await storedRecord(replies, id)
   if (unfinishedIn(data)?.status !== 'in_progress') return data
-  const conversationId = textIn(data.conversationId)
-  const lease = await store.lease(owner, conversationId)
-  if ((lease && !isAbandoned(lease)) || (await runs.active(owner, conversationId))) return data
+  if (await writingRun(replies, data)) return data
   // It may have ended since it was read.
   const { data: now } = await storedRecord(replies, id)
   return unfinishedIn(now)?.status === 'in_progress' ? { ...now, status: 'failed', failure: { ...stopped } } : now
@@ -145,9 +142,20 @@ export async function cancelledResponse(replies: Replies, id: string): Promise<R
 async function stopWriting(replies: Replies, id: string): Promise<void> {
   const { runs, owner } = replies
   const data = await current(replies, id)
-  if (unfinishedIn(data)?.status !== 'in_progress') return
-  const run = await runs.active(owner, textIn(data.conversationId))
-  if (run) await runs.cancel(owner, run.id)
+  const run = unfinishedIn(data)?.status === 'in_progress' ? await writingRun(replies, data) : undefined
+  if (run?.id !== undefined) await runs.cancel(owner, run.id)
+}
+
+/** The run that writes a response, on whichever server; without an id between its requests to providers on another one. */
+async function writingRun(
+  { store, runs, owner }: Replies,
+  { conversationId, runId, epoch }: JsonObject,
+): Promise<{ id?: string | undefined } | undefined> {
+  const local = await runs.run(owner, textIn(runId))
+  if (local) return local
+  const lease = await store.lease(owner, textIn(conversationId))
+  if (lease?.epoch !== epoch || !lease || isAbandoned(lease)) return undefined
+  return { id: (await runs.active(owner, textIn(conversationId)))?.id }
 }
 
 export async function inputItems(

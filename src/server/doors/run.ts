@@ -125,6 +125,8 @@ interface RunParts {
   headBefore?: string | null
   /** The last entry of the request. */
   basedOn?: string
+  /** By which users of this server follow it. */
+  view: RunView
 }
 
 /** `hasLease`: false if another process has the conversation, so that nothing was done. */
@@ -143,7 +145,7 @@ function runIn(
   const events = relay<RunEvent>()
   const stop = new AbortController()
   const shown = withoutHiddenCalls(parts.isHidden, (event) => events.push(event))
-  const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
+  const live = server.runs.follow(owner, parts.view, () => stop.abort())
   const runRequest: RunRequest = {
     conversationId,
     pathTo: pathsOf(server.store)(owner, conversationId),
@@ -205,6 +207,7 @@ function partsOf(options: DoorRunOptions, place: ChosenConversation): RunParts {
     passes,
     records: recordsOfRun(options, place, passes),
     progress: newProgress(),
+    view: viewOf(options, place),
     isHidden: isOursBeside(request.tools),
   }
 }
@@ -251,7 +254,8 @@ async function append(parts: RunParts, entries: readonly NewEntry[], held: Held)
   })
   if (parentId === null && entries.length === 0) throw badInput('The request has no messages: send at least one.')
   parts.basedOn = entries.at(-1)?.id ?? parentId ?? ''
-  records.push(...parts.records.ofUnfinished(parts.basedOn, { status: 'in_progress' }))
+  const writtenBy = { runId: parts.view.id, ...held.write() }
+  records.push(...parts.records.ofUnfinished(parts.basedOn, { status: 'in_progress' }, writtenBy))
   if (entries.length === 0) {
     await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
     await store.putRecords(records)
