@@ -1,5 +1,5 @@
 // Who reads the answers of chats. A client that stops an answer only closes its connection, as one does that reads on
-// later; if it sends another message instead, nobody waits for the answer any more.
+// later; if it sends another message instead, the rest of the answer has no reader.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
