@@ -50,6 +50,7 @@ interface Encoding {
 
 function settings({ tools }: Context, { options }: Target): JsonObject {
   const { maxOutput, temperature, topP, stop, effort, toolChoice, answerSchema, extra } = options
+  const { topK, seed, presencePenalty, frequencyPenalty } = options
   return {
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, input }) => ({
@@ -66,6 +67,10 @@ function settings({ tools }: Context, { options }: Target): JsonObject {
     ...(maxOutput !== undefined && { maxOutputTokens: maxOutput }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && { topK }),
+    ...(seed !== undefined && { seed }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
     ...(stop && { stopSequences: stop }),
     ...(effort !== undefined && { reasoning: effort }),
     ...(answerSchema && { responseFormat: { type: 'json', schema: answerSchema } }),

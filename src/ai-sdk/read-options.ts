@@ -13,13 +13,10 @@ export interface Wanted {
   warnings: SharedV4Warning[]
 }
 
-const unknown = ['topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const
-
 export function readOptions(call: LanguageModelV4CallOptions): Wanted {
   const { maxOutputTokens, temperature, topP, stopSequences, toolChoice, responseFormat, reasoning } = call
-  const warnings: SharedV4Warning[] = unknown
-    .filter((name) => call[name] !== undefined)
-    .map((feature) => ({ type: 'unsupported', feature }))
+  const { topK, seed, presencePenalty, frequencyPenalty } = call
+  const warnings: SharedV4Warning[] = []
   const tools: ToolSpec[] = []
   for (const tool of call.tools ?? []) {
     if (tool.type === 'function') {
@@ -33,6 +30,10 @@ export function readOptions(call: LanguageModelV4CallOptions): Wanted {
     ...(maxOutputTokens !== undefined && { maxOutput: maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && { topK }),
+    ...(seed !== undefined && { seed }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
     ...(stopSequences && stopSequences.length > 0 && { stop: stopSequences }),
     // The SDK sends `auto` even if there is nothing to choose from.
     ...(toolChoice &&

@@ -243,6 +243,8 @@ const googleRows: ModelRow[] = [
     capabilities: { efforts: ['minimal', 'low', 'medium', 'high'] },
   },
   { providers: google, model: /gemini-3([.][0-6])?-/, capabilities: { sampling: true } },
+  { providers: ['openrouter'], model: /gemini-/, capabilities: { penalties: false } },
+  { providers: [...google, 'openrouter'], model: /gemini-2\.0/, capabilities: { penalties: true } },
   { providers: google, model: /gemini-3-pro/, capabilities: { efforts: ['low', 'high'], maxImages: 900 } },
   {
     providers: google,
@@ -310,6 +312,8 @@ const xaiRows: ModelRow[] = [
       imageTokens: { base: 256, tile: { side: 448, tokens: 256 }, most: 1792 },
     },
   },
+  // Models that reason refuse penalties.
+  { providers: xai, model: /^grok-(3-mini|code|build|[4-9])(?!.*non-reasoning)/, capabilities: { penalties: false } },
   { providers: xai, model: /^grok-3-mini/, capabilities: { efforts: ['low', 'high'] } },
   { providers: xai, model: /^grok-4\.3/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
   { providers: xai, model: /^grok-(4\.[5-9]|[5-9])/, capabilities: { efforts: ['low', 'medium', 'high'] } },
@@ -333,6 +337,14 @@ const openModelRows: ModelRow[] = [
   // Only these of Groq's models support a schema, and none of them together with tools.
   { providers: ['groq'], capabilities: { answer: 'json', answerWithTools: 'none' } },
   { providers: ['groq'], model: /gpt-oss|llama-4|kimi-k2/, capabilities: { answer: 'schema' } },
+  // Kimi's sampling is fixed, and neither Moonshot, Z.ai nor DeepSeek documents a seed.
+  { providers: ['moonshot', 'zai', 'deepseek'], capabilities: { seed: false } },
+  { providers: ['moonshot'], model: /^kimi/, capabilities: { penalties: false } },
+  { providers: ['cerebras', 'zai'], capabilities: { penalties: false } },
+  {
+    providers: ['openrouter', 'together', 'fireworks', 'qwen', 'lmstudio', 'vllm', 'llama.cpp'],
+    capabilities: { topK: true },
+  },
   { providers: ['moonshot'], model: /^moonshot-v1/, capabilities: { answer: 'json' } },
   { providers: ['qwen'], model: /^qwen3\.[89]-max/, capabilities: { answer: 'schema' } },
   // "Hours to days" according to its documentation; the lower end is assumed.

@@ -36,6 +36,10 @@ export interface Options {
   maxOutput?: number
   temperature?: number
   topP?: number
+  topK?: number
+  seed?: number
+  presencePenalty?: number
+  frequencyPenalty?: number
   stop?: string[]
   effort?: Effort
   toolChoice?: 'auto' | 'none' | 'required' | { tool: string }

@@ -76,6 +76,10 @@ export const optionFields: Fields<Options> = {
   maxOutput: withDescription(integer(1), 'The most tokens of a reply.'),
   temperature: withDescription(within(0, 2), 'Randomness of sampling.'),
   topP: withDescription(within(0, 1), 'Nucleus sampling: the share of probability to draw from.'),
+  topK: withDescription(integer(1), 'Only this many of the most likely tokens are drawn from.'),
+  seed: withDescription(integer(Number.MIN_SAFE_INTEGER), 'Makes sampling repeatable, as far as the provider can.'),
+  presencePenalty: withDescription(within(-2, 2), 'Makes tokens that were used before less likely.'),
+  frequencyPenalty: withDescription(within(-2, 2), 'The same, the more often they were used.'),
   stop: withDescription(listOf(name), 'Texts that end a reply.'),
   effort: withDescription(oneOf(efforts), 'How much the model thinks before it answers.'),
   toolChoice: withDescription(

@@ -53,16 +53,11 @@ function declaresTools({ role, parts }: Message): boolean {
   return role === 'user' && parts.length > 0 && parts.every(isDeclaration)
 }
 
-function optionsOf({ toolChoice, parallelTools, answerSchema, ...requested }: RequestOptions): Options {
-  const { maxOutput, stop, temperature, topP, effort } = requested
+function optionsOf(requested: RequestOptions): Options {
+  const { toolChoice, parallelTools, allowedTools: _tools, reasoning: _reasoning, ...options } = requested
   return {
+    ...options,
     ...(toolChoice !== 'auto' && { toolChoice }),
     ...(!parallelTools && { parallelTools }),
-    ...(answerSchema && { answerSchema }),
-    ...(maxOutput !== undefined && { maxOutput }),
-    ...(stop && { stop }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(effort !== undefined && { effort }),
   }
 }

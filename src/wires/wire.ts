@@ -183,8 +183,12 @@ export interface Capabilities {
   maxTools?: number
   /** Supports free-form tools, and tool search and namespaces if its wire has them; elsewhere they are functions. */
   toolKinds?: boolean
-  /** Accepts `temperature` and `top_p`. */
+  /** Accepts `temperature`, `topP`, `topK` and penalties. */
   sampling: boolean
+  /** If its wire has a field for them, sampling models accept `topK` and penalties, and all a seed (the default). */
+  topK?: boolean
+  penalties?: boolean
+  seed?: boolean
   /**
    * How an answer schema is enforced: by the schema itself (the default); as any JSON; not at all. Without `schema` the
    * schema goes into the prompt.

@@ -414,7 +414,7 @@ test('where a policy is set, requests are written by it', async (t) => {
 
 test('settings that only some providers have pass through, and are noted when a translation leaves them out', async (t) => {
   const { api, store, seen } = await watching(t)
-  const settings = { seed: 7, presence_penalty: 0.5 }
+  const settings = { logit_bias: { 50256: -100 }, seed: 7, logprobs: true, presence_penalty: 0.5 }
   const notesFor = async (model: string) => {
     const { headers } = await api('POST', '/v1/chat/completions', {
       model,
@@ -422,11 +422,15 @@ test('settings that only some providers have pass through, and are noted when a 
       ...settings,
     })
     const exchange = await store.exchange('local', headers.get('x-synapse-exchange') ?? '')
-    return exchange?.notes.filter(({ at }) => at === '$.seed' || at === '$.presence_penalty').map(({ what }) => what)
+    return exchange?.notes.filter(({ kind }) => kind === 'dropped').map(({ what }) => what)
   }
   assert.deepEqual(await notesFor('openai/gpt-4.1'), [])
   assert.match(seen[0]?.body ?? '', /"seed":7/)
-  assert.deepEqual(await notesFor('anthropic/claude-opus-5'), ['seed', 'presence_penalty'])
+  const left = await notesFor('anthropic/claude-opus-5')
+  assert.deepEqual(left?.toSorted(), ['logit_bias', 'logprobs', 'presencePenalty', 'seed'])
+  assert.deepEqual((await notesFor('mistral/mistral-large-latest'))?.toSorted(), ['logit_bias', 'logprobs'])
+  const { random_seed: seed, presence_penalty: penalty } = JSON.parse(seen.at(-1)?.body ?? '') as JsonObject
+  assert.deepEqual({ seed, penalty }, { seed: 7, penalty: 0.5 })
 })
 
 test("Anthropic's context management passes through to Anthropic, and is noted when another provider answers", async (t) => {

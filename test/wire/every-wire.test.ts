@@ -76,6 +76,7 @@ const wishes = fc.constantFrom<Options>(
   { stream: false },
   { maxOutput: 100 },
   { temperature: 0.5, topP: 0.9 },
+  { topK: 40, seed: 7, presencePenalty: 0.5, frequencyPenalty: 0.5 },
   { stop: ['END'] },
   { effort: 'low' },
   { store: false },

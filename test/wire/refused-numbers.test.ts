@@ -68,6 +68,10 @@ test('no value that a service refuses is ever sent', () => {
     // The settings refuse everything beyond; some services take less than that.
     ...[0, 1, 1.5, 2].map((temperature) => ({ temperature })),
     ...[0, 0.5, 1].map((topP) => ({ topP })),
+    ...[1, 40, 1000].map((topK) => ({ topK })),
+    ...[-1, 0, 7, 2 ** 40].map((seed) => ({ seed })),
+    ...[-2, 0, 0.5, 2].flatMap((penalty) => [{ presencePenalty: penalty }, { frequencyPenalty: penalty }]),
+    { effort: 'high' as const, temperature: 0.5, topK: 40, presencePenalty: 1 },
     ...efforts.map((effort) => ({ effort })),
   ]
   for (const target of everyTarget) {

@@ -146,9 +146,9 @@ async function inWordsOfApi<T>(
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const unportable = new Set(
   (
-    'audio citationoptions container contextmanagement fallbacks frequencypenalty logitbias logprobs mcpservers ' +
-    'mediaresolution minp models prediction presencepenalty prompt randomseed repeatpenalty responselogprobs ' +
-    'responsemodalities safeprompt safetymode safetysettings seed speechconfig topk toplogprobs websearchoptions'
+    'audio citationoptions container contextmanagement fallbacks logitbias logprobs mcpservers mediaresolution minp ' +
+    'models prediction prompt repeatpenalty responselogprobs responsemodalities safeprompt safetymode ' +
+    'safetysettings speechconfig toplogprobs websearchoptions'
   ).split(' '),
 )
 

@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { inRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { isBlank } from '../shared/text.ts'
 import type { Turn } from '../shared/turns.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
@@ -83,6 +84,11 @@ function toolChoice(declared: Declared, encoding: Encoding): JsonObject | undefi
 }
 
 function samplingFields(thinking: Thinking, encoding: Encoding): JsonObject {
+  const topK = thinking.state === 'on' ? { unsupported: 'it does not go with thinking' } : 'top_k'
+  return { ...temperatureFields(thinking, encoding), ...encodeSampling(encoding.target, { topK }, encoding.notes) }
+}
+
+function temperatureFields(thinking: Thinking, encoding: Encoding): JsonObject {
   const { options, capabilities } = encoding.target
   const { temperature, topP } = options
   const drop = (what: string, why: string): void => {

@@ -39,6 +39,7 @@ export const anthropicMessagesService: WireService = {
       stop: body.stop_sequences,
       temperature: body.temperature,
       topP: body.top_p,
+      topK: body.top_k,
       effort: effortWithThinking(valueAt(body, 'output_config', 'effort'), body.thinking),
     })
   },

@@ -6,6 +6,7 @@ import { answerSchemaFor } from '../shared/answer.ts'
 import { nearestEffort } from '../shared/options.ts'
 import type { Encoding } from '../shared/pieces.ts'
 import { inRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { Target } from '../wire.ts'
@@ -29,10 +30,11 @@ export function encodeOptions(hasTools: boolean, target: Target, notes: Note[]):
   }
 }
 
-function inferenceConfig({ options, capabilities }: Target, withoutLimit: boolean, notes: Note[]): JsonObject {
+function inferenceConfig(target: Target, withoutLimit: boolean, notes: Note[]): JsonObject {
+  const { options, capabilities } = target
   const { maxOutput, temperature, topP } = options
   const stop = options.stop?.filter((sequence) => sequence !== '') ?? []
-  const sampling: JsonObject = {}
+  const sampling: JsonObject = encodeSampling(target, {}, notes)
   if (!capabilities.sampling) {
     if (temperature !== undefined || topP !== undefined) {
       notes.push({ kind: 'dropped', what: 'temperature and topP', why: 'the model does not support them' })

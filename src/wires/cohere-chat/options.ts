@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Effort, Options } from '../../settings/options.ts'
 import type { Encoding } from '../message-list/dialect.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { mostStopSequences } from './types.ts'
@@ -35,7 +36,20 @@ function noteDropsIn(notes: Note[]): Drop {
   return (what, why, rule) => notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
 }
 
-function samplingFields({ target, notes }: Encoding, drop: Drop): JsonObject {
+/** Ranges checked 2026-11 (CO-13). */
+const rareFields = {
+  topK: { name: 'k', least: 0, most: 500 },
+  seed: { name: 'seed', least: 0, most: Number.MAX_SAFE_INTEGER },
+  presencePenalty: { name: 'presence_penalty', least: 0, most: 1 },
+  frequencyPenalty: { name: 'frequency_penalty', least: 0, most: 1 },
+}
+
+function samplingFields(encoding: Encoding, drop: Drop): JsonObject {
+  const { target, notes } = encoding
+  return { ...temperatureFields(encoding, drop), ...encodeSampling(target, rareFields, notes) }
+}
+
+function temperatureFields({ target, notes }: Encoding, drop: Drop): JsonObject {
   const { temperature, topP } = target.options
   if (!target.capabilities.sampling) {
     if (temperature !== undefined || topP !== undefined) drop('temperature and p', 'the model does not support them')

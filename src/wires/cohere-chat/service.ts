@@ -32,6 +32,10 @@ export const cohereChatService: WireService = {
       stop: body.stop_sequences,
       temperature: body.temperature,
       topP: body.p,
+      topK: body.k,
+      seed: body.seed,
+      presencePenalty: body.presence_penalty,
+      frequencyPenalty: body.frequency_penalty,
       effort: effortWithThinking(undefined, body.thinking),
     })
   },

@@ -6,11 +6,13 @@ import { badInput } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort, ServerTool } from '../../settings/options.ts'
 import { geminiVersion } from '../google/models.ts'
-import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google/options.ts'
+import { declarations, knownEffort, seedField, thinkingLevels, toolChoice } from '../google/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
 import type { Encoding } from '../shared/pieces.ts'
+import { penaltyRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
 import { systemTexts } from '../shared/text.ts'
 import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
@@ -75,6 +77,7 @@ function generationConfig(hasTools: boolean, target: Target, notes: Note[]): Jso
     ...(maxOutput !== undefined && { maxOutputTokens: maxOutput }),
     ...(temperature !== undefined && target.capabilities.sampling && { temperature }),
     ...(topP !== undefined && target.capabilities.sampling && { topP }),
+    ...encodeSampling(target, samplingFields, notes),
     ...(stop !== undefined && stop.length > 0 && { stopSequences: stop }),
     ...(thinking && { thinkingConfig: thinking }),
     ...(answer && {
@@ -82,6 +85,13 @@ function generationConfig(hasTools: boolean, target: Target, notes: Note[]): Jso
       ...(answer.schema && { responseJsonSchema: answer.schema }),
     }),
   }
+}
+
+const samplingFields = {
+  topK: 'topK',
+  seed: seedField,
+  presencePenalty: { name: 'presencePenalty', ...penaltyRange },
+  frequencyPenalty: { name: 'frequencyPenalty', ...penaltyRange },
 }
 
 /** The thinking budget for models before Gemini 3, which refuse a level; all of them accept up to 24,576. */

@@ -172,13 +172,16 @@ function checkConfig(body: JsonObject, check: Check): void {
       check.refuse('G-14', 'Thinking level MINIMAL is not supported for this model.')
     }
   }
-  if (!newest) return
   // Zero is accepted (google-gemini/cookbook#1290, checked 2026-11).
-  if (field(config, 'presencePenalty') || field(config, 'frequencyPenalty')) {
+  if (
+    version !== undefined &&
+    version >= 205 &&
+    (field(config, 'presencePenalty') || field(config, 'frequencyPenalty'))
+  ) {
     check.refuse('G-14', 'Penalty is not enabled for this model')
   }
   const candidates = field(config, 'candidateCount')
-  if (typeof candidates === 'number' && candidates > 1) {
+  if (newest && typeof candidates === 'number' && candidates > 1) {
     check.refuse('G-14', 'Multiple candidates is not enabled for this model')
   }
 }

@@ -4,11 +4,12 @@
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
-import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google/options.ts'
+import { declarations, knownEffort, seedField, thinkingLevels, toolChoice } from '../google/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
 import type { Encoding } from '../shared/pieces.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { textsIn } from '../shared/json-fields.ts'
 import { systemTexts } from '../shared/text.ts'
 import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
@@ -74,6 +75,7 @@ function generationConfig(context: Context, encoding: Encoding): JsonObject {
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...(temperature !== undefined && target.capabilities.sampling && { temperature }),
     ...(topP !== undefined && target.capabilities.sampling && { top_p: topP }),
+    ...encodeSampling(target, { seed: seedField }, notes),
     ...(stop !== undefined && stop.length > 0 && { stop_sequences: stop }),
     ...(level !== undefined && { thinking_level: thinkingLevels[level] }),
     ...(level !== undefined && effort !== 'none' && { thinking_summaries: 'auto' }),

@@ -28,6 +28,7 @@ export const geminiInteractionsService: WireService = {
       stop: valueAt(body, 'generation_config', 'stop_sequences'),
       temperature: valueAt(body, 'generation_config', 'temperature'),
       topP: valueAt(body, 'generation_config', 'top_p'),
+      seed: valueAt(body, 'generation_config', 'seed'),
       effort: effortIn(valueAt(body, 'generation_config', 'thinking_level')),
     }),
   prompt: promptOf,

@@ -13,6 +13,8 @@ export const geminiCapabilities: Omit<Capabilities, 'media' | 'resultMedia'> = {
   tools: true,
   maxTools: 512,
   sampling: true,
+  // "Penalty is not enabled for this model" (checked 2026-11).
+  penalties: false,
   forcedTool: true,
   prefill: false,
   midSystem: false,

@@ -18,6 +18,9 @@ export const googleForm: Pick<Form, 'ids' | 'names' | 'midSystem'> = {
 }
 const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}$/ }
 
+/** A 32-bit number, on both wires. */
+export const seedField = { name: 'seed', least: -(2 ** 31), most: 2 ** 31 - 1 }
+
 /** `write` returns the declaration in the wire's own form. */
 export function declarations(
   context: Context,

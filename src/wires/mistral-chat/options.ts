@@ -5,6 +5,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { nearestEffort } from '../shared/options.ts'
+import { penaltyRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
@@ -23,12 +25,19 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
     ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...encodeSampling(encoding.target, samplingFields, encoding.notes),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
     ...encodeEffort(encoding),
     ...answerFormat(fields.tools !== undefined, encoding),
     ...(options.cacheKey !== undefined && quirks.cacheKey !== false && { prompt_cache_key: options.cacheKey }),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
+}
+
+const samplingFields = {
+  seed: { name: 'random_seed', least: 0, most: Number.MAX_SAFE_INTEGER },
+  presencePenalty: { name: 'presence_penalty', ...penaltyRange },
+  frequencyPenalty: { name: 'frequency_penalty', ...penaltyRange },
 }
 
 /** Of two equally near efforts, `none` comes last: it turns reasoning off. */

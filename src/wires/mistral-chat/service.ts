@@ -35,6 +35,9 @@ export const mistralChatService: WireService = {
       stop: body.stop,
       temperature: body.temperature,
       topP: body.top_p,
+      seed: body.random_seed,
+      presencePenalty: body.presence_penalty,
+      frequencyPenalty: body.frequency_penalty,
       effort: effortWithThinking(body.reasoning_effort, body.thinking),
     })
   },

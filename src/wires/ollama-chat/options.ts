@@ -4,6 +4,7 @@ import type { Note, ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { functionTools, type Encoding } from '../message-list/dialect.ts'
 import type { Target } from '../wire.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
@@ -27,6 +28,7 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
     ...(options.maxOutput !== undefined && { num_predict: options.maxOutput }),
     ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...encodeSampling(target, samplingFields, notes),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
   }
   const offered = offeredTools(tools, target, drop)
@@ -42,6 +44,13 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
     // The server streams by default (checked 2026-11).
     stream: options.stream ?? false,
   }
+}
+
+const samplingFields = {
+  topK: 'top_k',
+  seed: 'seed',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
 }
 
 type Drop = (what: string, why: string) => void

@@ -19,6 +19,7 @@ export const openaiChat: Wire = {
     tools: true,
     maxTools: 128,
     sampling: true,
+    topK: false,
     forcedTool: true,
     prefill: true,
     midSystem: true,

@@ -7,7 +7,8 @@ import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { effortRank, nearestEffort } from '../shared/options.ts'
-import { inRange } from '../shared/ranges.ts'
+import { inRange, penaltyRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { functionTools, type Encoding } from '../message-list/dialect.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): JsonObject {
@@ -25,6 +26,7 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
         temperature: inRange('temperature', options.temperature, encoding.notes),
       }),
     ...(sampling && options.topP !== undefined && { top_p: inRange('top_p', options.topP, encoding.notes) }),
+    ...encodeSampling(encoding.target, samplingFields, encoding.notes),
     ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, encoding) }),
     ...encodeEffort(toolFields.tools !== undefined, encoding),
     ...answerFormat(toolFields.tools !== undefined, encoding),
@@ -36,6 +38,14 @@ export function encodeOptions(tools: readonly ToolSpec[], encoding: Encoding): J
       ...(!quirks.noStreamOptions && { stream_options: { include_usage: true } }),
     }),
   }
+}
+
+/** `top_k` is not OpenAI's, but that of many compatible servers. */
+const samplingFields = {
+  topK: 'top_k',
+  seed: 'seed',
+  presencePenalty: { name: 'presence_penalty', ...penaltyRange },
+  frequencyPenalty: { name: 'frequency_penalty', ...penaltyRange },
 }
 
 function drop(encoding: Encoding, what: string, why: string, rule?: string): void {

@@ -9,6 +9,7 @@ import type { ServerTool } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { nearestEffort } from '../shared/options.ts'
 import { inRange } from '../shared/ranges.ts'
+import { encodeSampling } from '../shared/sampling.ts'
 import { textsIn, valueAt } from '../shared/json-fields.ts'
 import { freeFormIn, functionIn } from '../shared/request-options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
@@ -161,6 +162,7 @@ export function limits(target: Target, notes: Note[]): JsonObject {
     if (capabilities.sampling) fields[field] = inRange(field, value, notes)
     else notes.push({ kind: 'dropped', what: name, why: 'the model does not support it', rule: 'C16' })
   }
+  encodeSampling(target, {}, notes)
   if (options.stop !== undefined) {
     notes.push({ kind: 'dropped', what: 'stop sequences', why: 'the wire has no field for them' })
   }

@@ -11,6 +11,8 @@ const ranges: Record<string, readonly [number, number]> = {
   frequency_penalty: [-2, 2],
 }
 
+export const penaltyRange = { least: -2, most: 2 }
+
 export function rangeIssues(fields: JsonObject): Issue[] {
   return Object.entries(ranges).flatMap(([param, [least, most]]): Issue[] => {
     const value = fields[param]
@@ -26,7 +28,15 @@ export function rangeIssues(fields: JsonObject): Issue[] {
 
 /** The nearest accepted value; `most` if a service accepts less than OpenAI. */
 export function inRange(param: 'temperature' | 'top_p', value: number, notes: Note[], most = highest(param)): number {
-  const least = 0
+  return within(param, value, { least: 0, most }, notes)
+}
+
+export function within(
+  param: string,
+  value: number,
+  { least, most }: { least: number; most: number },
+  notes: Note[],
+): number {
   const near = Math.min(most, Math.max(least, value))
   if (near !== value) {
     notes.push({ kind: 'changed', what: `${param} ${value} to ${near}`, why: `it must be from ${least} to ${most}` })

@@ -22,6 +22,10 @@ export interface RequestOptions {
   stop?: string[]
   temperature?: number
   topP?: number
+  topK?: number
+  seed?: number
+  presencePenalty?: number
+  frequencyPenalty?: number
   effort?: Effort
 }
 
@@ -38,11 +42,15 @@ export interface GivenOptions {
   stop?: Json | undefined
   temperature?: Json | undefined
   topP?: Json | undefined
+  topK?: Json | undefined
+  seed?: Json | undefined
+  presencePenalty?: Json | undefined
+  frequencyPenalty?: Json | undefined
   effort?: Effort | undefined
 }
 
 export function readOptions(fields: GivenOptions): RequestOptions {
-  const { temperature, topP, effort } = fields
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, effort } = fields
   const maxOutput = fields.maxOutput.find((value) => typeof value === 'number' && value > 0)
   const sequences = Array.isArray(fields.stop) ? fields.stop : [fields.stop]
   const stop = sequences.filter((text): text is string => typeof text === 'string' && text !== '')
@@ -56,6 +64,11 @@ export function readOptions(fields: GivenOptions): RequestOptions {
     ...(stop.length > 0 && { stop }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof topP === 'number' && { topP }),
+    // Below 1 it is switched off.
+    ...(typeof topK === 'number' && topK >= 1 && { topK: Math.trunc(topK) }),
+    ...(typeof seed === 'number' && { seed: Math.trunc(seed) }),
+    ...(typeof presencePenalty === 'number' && { presencePenalty }),
+    ...(typeof frequencyPenalty === 'number' && { frequencyPenalty }),
     ...(effort !== undefined && { effort }),
   }
 }
