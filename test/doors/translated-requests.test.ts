@@ -5,6 +5,7 @@ import test, { type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { serving, type Serving } from '../server/serving.ts'
+import { providers } from './any-history.ts'
 
 const models = ['openai/gpt-5.6', 'google/gemini-3-flash-preview', 'mistral/mistral-large-latest']
 const weather = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] }
@@ -245,6 +246,47 @@ for (const model of models) {
       )
     })
   }
+}
+
+const halfCall = { type: 'tool-call' as const, callId: '', name: 'look', input: {}, malformed: '{"city":"Par' }
+const wholeCall = { type: 'tool-call' as const, callId: '', name: 'look', input: { city: 'Rome' } }
+
+for (const model of ['anthropic/claude-opus-5', 'mistral/mistral-large-latest', 'deepseek/deepseek-chat']) {
+  test(`a call that ${model} could not finish is incomplete, and every provider accepts it back`, async (t) => {
+    const cutOff = { parts: [wholeCall, halfCall], native: [], stop: { reason: 'length' as const } }
+    const { url } = await serving(t, { emulation: { reply: () => cutOff } })
+    const asking = new OpenAI({ apiKey: 'placeholder', baseURL: `${url}/v1`, maxRetries: 0 }).responses
+    const tools = [{ type: 'function' as const, name: 'look', parameters: weather, strict: false }]
+    const body = { model, input: 'Look at Rome and Paris.', tools, max_output_tokens: 16 }
+    const whole = (await asking.create(body)).output
+    const stream = asking.stream(body)
+    const ends: unknown[] = []
+    stream.on('response.output_item.done', ({ item }) => ends.push(item.type === 'function_call' && item.status))
+    const streamed = (await stream.finalResponse()).output
+    assert.deepEqual(ends, ['completed', 'incomplete'])
+    for (const output of [whole, streamed]) {
+      const calls = output.filter((item) => item.type === 'function_call')
+      assert.deepEqual(
+        calls.map(({ status }) => status),
+        ['completed', 'incomplete'],
+      )
+      assert.match(calls[1]?.arguments ?? '', /city.*Par/)
+      const results = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'Rain.' }))
+      const { openai } = await clients(t)
+      for (const other of providers) {
+        for (const after of [results, results.slice(0, 1), []]) {
+          const input: OpenAI.Responses.ResponseInput = [
+            { role: 'user', content: body.input },
+            ...(output as OpenAI.Responses.ResponseInput),
+            ...after,
+            { role: 'user', content: 'Continue.' },
+          ]
+          const { status } = await openai.responses.create({ model: other, input, tools })
+          assert.equal(status, 'completed', `${other} with ${after.length} results`)
+        }
+      }
+    }
+  })
 }
 
 for (const model of models) {

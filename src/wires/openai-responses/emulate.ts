@@ -82,10 +82,12 @@ function outputOf(parts: readonly Part[], { replyId, token }: WholeProfile, isCu
   return last && isCut ? [...items.slice(0, -1), cutOff(last)] : items
 }
 
-/** The last item of an incomplete response, if that shows it: a message is incomplete too. */
+/** The last item of an incomplete response, if that shows it: a message or a call is incomplete too. */
 export function cutOff(item: Item): Item {
-  return typeOf(item) === 'message' ? { ...item, status: 'incomplete' } : item
+  return cutTypes.has(typeOf(item)) ? { ...item, status: 'incomplete' } : item
 }
+
+const cutTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'custom_tool_call', 'tool_search_call'])
 
 /**
  * The output items for parts of another wire. Adjacent texts are contents of one message. `before`: how many items

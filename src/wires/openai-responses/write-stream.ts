@@ -15,8 +15,8 @@ interface Writing {
   readonly fold: ReturnType<typeof createFold>
   readonly output: Item[]
   sequence: number
-  /** The message whose contents are written now, if one is. */
-  message: Item | undefined
+  /** The last item while its end is not written: contents may follow, or it turns out to be cut off. */
+  last: Item | undefined
   /** Whether the reasoning that is written now is a summary. */
   hidden: boolean
 }
@@ -27,7 +27,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     fold: createFold({ protocol: protocolId, provider: '', model: profile.model }),
     output: [],
     sequence: 0,
-    message: undefined,
+    last: undefined,
     hidden: false,
   }
   const parts = partsInOrder({
@@ -43,8 +43,8 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     end() {
       const events = [...begin(state), ...parts.end()]
-      if (state.message && finishedResponse(state).status === 'incomplete') state.message = cutOff(state.message)
-      events.push(...closeMessage(state))
+      if (state.last && finishedResponse(state).status === 'incomplete') state.last = cutOff(state.last)
+      events.push(...closeLast(state))
       const response = finishedResponse(state)
       const status = stringField(response, 'status') ?? ''
       return [...events, event(state, terminalTypes.get(status) ?? 'response.completed', { response })]
@@ -58,7 +58,7 @@ export function writer(profile: StreamProfile): StreamWriter {
 
 function openPart(state: Writing, part: Part): Json[] {
   if (part.type === 'text' || part.type === 'refusal') return [...openMessage(state, part), contentAdded(state, part)]
-  const closed = closeMessage(state)
+  const closed = closeLast(state)
   state.hidden = part.type === 'reasoning' && part.hidden === true
   const item = itemFor(state, part, state.hidden)
   if (!item || !isGrowing(part)) return closed
@@ -85,14 +85,11 @@ function closePart(state: Writing, part: Part): Json[] {
   if (part.type === 'text' || part.type === 'refusal') return closeContent(state, part)
   const item = itemFor(state, part, state.hidden)
   if (!item) return []
-  const output_index = state.output.push(item) - 1
-  const chunks: Json[] = []
-  if (isGrowing(part)) chunks.push(...endGrowing(state, part, item, output_index))
-  else {
-    chunks.push(event(state, 'response.output_item.added', { output_index, item: emptied(item) }))
-    if (typeOf(item) === 'custom_tool_call') chunks.push(...wholeInput(state, item, output_index))
-  }
-  return [...chunks, event(state, 'response.output_item.done', { output_index, item })]
+  state.last = item
+  const output_index = state.output.length
+  if (isGrowing(part)) return endGrowing(state, part, item, output_index)
+  const added = event(state, 'response.output_item.added', { output_index, item: emptied(item) })
+  return typeOf(item) === 'custom_tool_call' ? [added, ...wholeInput(state, item, output_index)] : [added]
 }
 
 function finishedResponse({ profile, fold, output }: Writing): JsonObject {
@@ -121,11 +118,13 @@ function event(state: Writing, type: string, fields: JsonObject): Json {
 }
 
 function openMessage(state: Writing, part: Part): Json[] {
-  if (state.message) return []
+  if (state.last && typeOf(state.last) === 'message') return []
+  const closed = closeLast(state)
   const item = itemFor(state, part, false)
-  if (!item) return []
-  state.message = { ...item, content: [] }
-  return [event(state, 'response.output_item.added', { output_index: state.output.length, item: emptied(item) })]
+  if (!item) return closed
+  state.last = { ...item, content: [] }
+  const output_index = state.output.length
+  return [...closed, event(state, 'response.output_item.added', { output_index, item: emptied(item) })]
 }
 
 function contentAdded(state: Writing, part: Part): Json {
@@ -136,15 +135,15 @@ function contentAdded(state: Writing, part: Part): Json {
 function closeContent(state: Writing, part: Part): Json[] {
   const item = itemFor(state, part, false)
   const [content] = item ? objectFields(item, 'content') : []
-  const { message } = state
-  if (!message || !content || !Array.isArray(message.content)) return []
+  const { last } = state
+  if (!last || !content || !Array.isArray(last.content)) return []
   const place = placeOf(state, part)
   const annotations = Array.isArray(content.annotations) ? content.annotations : []
   const doneEvent =
     content.type === 'output_text'
       ? event(state, 'response.output_text.done', { ...place, text: content.text ?? '', logprobs: [] })
       : event(state, 'response.refusal.done', { ...place, refusal: content.refusal ?? '' })
-  message.content.push(content)
+  last.content.push(content)
   return [
     doneEvent,
     ...annotations.map((annotation, annotation_index) =>
@@ -154,10 +153,10 @@ function closeContent(state: Writing, part: Part): Json[] {
   ]
 }
 
-function closeMessage(state: Writing): Json[] {
-  const { message: item } = state
+function closeLast(state: Writing): Json[] {
+  const { last: item } = state
   if (!item) return []
-  state.message = undefined
+  state.last = undefined
   const output_index = state.output.push(item) - 1
   return [event(state, 'response.output_item.done', { output_index, item })]
 }
@@ -168,12 +167,12 @@ function itemFor({ profile, output }: Writing, part: Part, asSummary: boolean): 
 }
 
 function placeOf(state: Writing, part: Part): JsonObject {
-  const { message, hidden, output } = state
-  const item = message ?? itemFor(state, part, hidden)
+  const { last, hidden, output } = state
+  const item = last ?? itemFor(state, part, hidden)
   const place = { item_id: (item && stringField(item, 'id')) ?? '', output_index: output.length }
   if (part.type === 'tool-call') return place
   if (hidden && part.type === 'reasoning') return { ...place, summary_index: 0 }
-  return { ...place, content_index: message && Array.isArray(message.content) ? message.content.length : 0 }
+  return { ...place, content_index: last && Array.isArray(last.content) ? last.content.length : 0 }
 }
 
 /** The ends of what arrived in pieces. */
