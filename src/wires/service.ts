@@ -188,12 +188,10 @@ export interface StoredItems {
   idsOf(parts: readonly Part[], replyId: string): string[]
   /** The id of the item that an element of the input stands for; undefined: it is an item itself. */
   referenceIn(item: Json): string | undefined
-  /** Whether a request asks for a compaction instead of an answer. */
-  asksForCompaction(body: JsonObject): boolean
   /** The item that represents everything before it. */
   compaction(exchangeId: string, token: string): JsonObject
-  /** A reply whose content is one item. */
-  replyWith(item: JsonObject, reply: JsonObject): JsonObject
+  /** A request that continues a response with this item in place of the id of the response. */
+  continuing(item: JsonObject, body: JsonObject): JsonObject
   /** The answer to a request for a compaction alone. */
   compacted(body: JsonObject, reply: { replyId: string; createdAt: number; item: JsonObject; usage: Usage }): Json
 }

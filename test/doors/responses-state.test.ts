@@ -79,6 +79,37 @@ test('a request that ends with a trigger is answered with a compaction alone, st
   assert.ok(types.includes('response.output_item.done'))
 })
 
+for (const model of models) {
+  test(`a response that is a compaction is retrieved and continued by its id over ${model}`, async (t) => {
+    const { url, emulator } = await serving(t)
+    const openai = clientAt(url)
+    const [first = ''] = models
+    const { id: before } = await openai.responses.create({ model: first, input: 'The launch is on Tuesday.' })
+    const input: OpenAI.Responses.ResponseInput = [{ type: 'compaction_trigger' }]
+    const compacted = await openai.responses.create({ model: first, previous_response_id: before, input })
+    const { id, output } = compacted
+    const found = await openai.responses.retrieve(id)
+    assert.deepEqual([found.status, found.output, found.usage], ['completed', output, compacted.usage])
+    assert.equal(found.previous_response_id, before)
+    const { data } = await openai.responses.inputItems.list(id)
+    assert.deepEqual(
+      data.map(({ type }) => type),
+      ['compaction_trigger'],
+    )
+    const next = await openai.responses.create({ model, previous_response_id: id, input: 'Is it late?' })
+    assert.equal(next.previous_response_id, id)
+    const { status, body } = emulator.requests.at(-1) ?? {}
+    assert.equal(status, 200)
+    const sent = JSON.stringify(body)
+    assert.match(sent, /Summary.*Is it late\?/s)
+    assert.doesNotMatch(sent, /resp_/)
+    await openai.responses.delete(id)
+    await assert.rejects(openai.responses.create({ model, previous_response_id: id, input: 'More.' }), {
+      code: 'previous_response_not_found',
+    })
+  })
+}
+
 test('a retry in a conversation does not repeat the messages of the request that failed', async (t) => {
   let isFailing = false
   const refused = () => Response.json({ error: { message: 'Wrong key.' } }, { status: 401 })

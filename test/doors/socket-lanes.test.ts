@@ -43,6 +43,23 @@ test('requests on two lanes are answered at the same time, and each lane continu
   assert.match((await slow.finalResponse()).output_text, /Ada/)
 })
 
+test('a compaction that is not stored is continued by its id over the same connection', async (t) => {
+  const lane = new ResponsesWebSocketSession(await openSocket(t), {
+    maxLanes: 1,
+    maxBufferedEvents: 1000,
+    maxBufferedBytes: 1_000_000,
+  }).lane()
+  const input: OpenAI.Responses.ResponseInput = [
+    { role: 'user', content: 'My name is Ada.' },
+    { type: 'compaction_trigger' },
+  ]
+  lane.create({ model, store: false, input })
+  const { id, output } = await lane.finalResponse()
+  assert.equal(output[0]?.type, 'compaction')
+  lane.create({ model, store: false, input: 'What is my name?', previous_response_id: id })
+  assert.match((await lane.finalResponse()).output_text, /Ada/)
+})
+
 test('an error belongs to its lane, and steering is refused with the input', async (t) => {
   const socket = await openSocket(t)
   const answerTo = (event: Parameters<ResponsesWS['send']>[0]) =>

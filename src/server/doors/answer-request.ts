@@ -3,7 +3,6 @@
 
 import { estimateMessage } from '../../context/count.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
-import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
@@ -13,18 +12,18 @@ import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import { lastingContext } from '../context.ts'
 import { allow } from '../principal.ts'
-import { compactBody, compactionItem, summaryRequest } from './compact.ts'
+import { compactBody, summaryOf, summaryReply, summaryRequest } from './compact.ts'
 import { startInConversation } from './conversation-start.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
 import { replyAt } from './hidden-calls.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
 import { startAfter, type StartingPoint } from './match.ts'
-import { replyOfToken } from './match-records.ts'
+import { replyOfToken, responseRecord } from './match-records.ts'
 import { verbatimFor } from './pass-through.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
 import type { DoorRequest } from './read-request.ts'
-import { emptyReply, itemReply, queuedReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
+import { completeReply, headersOf, queuedReply, rawReply, streamedReply, wholeReply } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
@@ -59,8 +58,6 @@ export async function answerRequest(
   const verbatim = await verbatimFor(incoming, operation, read)
   const unsupported = verbatim ? undefined : form?.unsupported(read.body)
   if (unsupported !== undefined) throw badInput(unsupported)
-  const items = service.door?.stored?.items
-  if (items?.asksForCompaction(read.body) && !verbatim) return answerWithCompaction(incoming, read, reply, items)
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
   if (read.request.isBackground) return queued(incoming, read, reply)
   const key = answerKey(url.pathname, read.sent)
@@ -219,35 +216,31 @@ async function repeatAnswer(
   const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
   const profile = { ...ownProfile, replyId, token: () => seal.token(owner, exchangeId) }
   const written = { wire: door.wire, service, form, profile, asArray, hidesReasoning }
-  return repeatedReply(written, reply, usage, { conversationId, stream })
-}
-
-/** The answer to a request that ends with a trigger: one item, and nothing else. */
-async function answerWithCompaction(
-  incoming: AuthenticatedRequest,
-  read: ReadBody,
-  { profile, service }: ReplyForm,
-  items: StoredItems,
-): Promise<Response> {
-  const { owner } = incoming.principal
-  const run = await startSummary(incoming, read, service)
-  const item = await compactionItem({ store: lastingContext(incoming.server).store, owner }, items, run)
-  return itemReply(item, items, { wire: incoming.door.wire, profile, run }, read.request.stream)
+  return completeReply(written, reply, usage, { stream, headers: { 'x-synapse-conversation': conversationId } })
 }
 
 /** The answer to a request for a summary: a reply that consists of it. */
 async function answerWithSummary(
   incoming: AuthenticatedRequest,
   read: ReadBody,
-  { service, form, profile, stream }: ReplyForm,
+  { service, form, profile, seal, stream }: ReplyForm,
 ): Promise<Response> {
-  const { conversationId, ended } = await startSummary(incoming, read, service)
-  const { reply, replyUsage: usage = noUsage, failure } = await ended
-  if (failure) throw new SynapseError(failure)
-  const text = reply ? textOf(reply.parts) : ''
-  const parts = text === '' ? [] : [{ type: 'compaction' as const, text }]
-  const summary = { ...emptyReply({ reason: 'paused' }), parts }
-  return repeatedReply({ wire: incoming.door.wire, service, form, profile }, summary, usage, { conversationId, stream })
+  const { principal, door, memory } = incoming
+  const { owner } = principal
+  const { stored } = service.door ?? {}
+  const run = await startSummary(incoming, read, service)
+  const { text, exchangeId, usage } = await summaryOf(run)
+  if (stored?.items) {
+    const { conversationId } = run
+    const { replyId, createdAt, fields = {} } = profile
+    const data = { model: read.name, createdAt, fields, conversationId, exchangeId, isSummary: true }
+    const record = responseRecord(owner, conversationId, replyId, data)
+    if (stored.keeps(read.body)) await lastingContext(incoming.server).store.putRecords([record])
+    else memory?.remember(replyId, data)
+  }
+  const written = { ...profile, token: () => seal.token(owner, exchangeId) }
+  const options = { stream, headers: headersOf(run) }
+  return completeReply({ wire: door.wire, service, form, profile: written }, summaryReply(text), usage, options)
 }
 
 /** A summary of the conversation by the named model, as one item of it. */

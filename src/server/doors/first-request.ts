@@ -33,7 +33,8 @@ export async function withFirstRequest(
   return { body: { ...body, ...given }, firstExchange }
 }
 
-async function requestBody(store: Store, owner: string, exchangeId: string): Promise<JsonObject | undefined> {
+/** The request of a client that an exchange answers; undefined: it is not stored. */
+export async function requestBody(store: Store, owner: string, exchangeId: string): Promise<JsonObject | undefined> {
   const request = await clientRequestOf(store, owner, exchangeId)
   const bytes = request && (await store.blob(owner, request.bodySha256))
   const body: unknown = bytes && JSON.parse(new TextDecoder().decode(bytes))

@@ -1,11 +1,12 @@
-// References to items of earlier answers, which clients send in place of the items. They are replaced by the items, so
-// that every provider gets them.
+// References to items of earlier answers, which clients send in place of the items: by their ids, or by the id of the
+// response if that is a summary. They are replaced by the items, so that every provider gets them.
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
 import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { answeredItems } from './client-items.ts'
+import { storedSummary } from './compact.ts'
 import { replyAt } from './hidden-calls.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
 import { itemRecord } from './match-records.ts'
@@ -18,14 +19,17 @@ export interface ReferencedItems {
 
 /** A reference that is not known here stays as it is. */
 export async function withReferencedItems(
-  { server: { store }, principal: { owner }, door: { wire } }: AuthenticatedRequest,
-  body: JsonObject,
+  { server: { store }, principal: { owner }, door: { wire }, memory }: AuthenticatedRequest,
+  given: JsonObject,
 ): Promise<ReferencedItems> {
-  const service = await loadService(wire)
-  const { listField } = service
-  const form = service.door?.stored?.items
+  const { listField, door } = await loadService(wire)
+  const form = door?.stored?.items
+  const previousId = door?.stored?.previousId(given)
+  const summary =
+    form && previousId !== undefined && (await storedSummary({ store, owner }, form, { id: previousId, memory }))
+  const body = summary ? form.continuing(summary, given) : given
+  const storedBy = new Set(summary ? [''] : [])
   const list = body[listField]
-  const storedBy = new Set<string>()
   if (!form || !Array.isArray(list) || !list.some((item) => form.referenceIn(item) !== undefined)) {
     return { body, storedBy }
   }

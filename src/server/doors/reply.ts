@@ -3,11 +3,11 @@
 
 import type { ReplyEvent } from '../../core/event.ts'
 import { SynapseError } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json } from '../../core/json.ts'
 import type { Part, Reply, Stop } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
-import type { RequestForm, StoredItems, UnfinishedReply, WireService } from '../../wires/service.ts'
+import type { RequestForm, UnfinishedReply, WireService } from '../../wires/service.ts'
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import { shownUsage, type StreamProfile, type StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Issue } from '../../wires/wire.ts'
@@ -88,49 +88,22 @@ export function rawReply(
 }
 
 interface RepeatOptions {
-  conversationId: string
   stream: boolean
+  headers: Record<string, string>
   /** Its ids are those of the provider. */
   isPassed?: boolean
   /** The events that the client does not have yet. */
-  missing?: ((events: readonly Json[]) => readonly Json[]) | undefined
+  missing?: (events: readonly Json[]) => readonly Json[]
 }
 
-/** An answer that was complete before, in the format requested now. */
-export async function repeatedReply(
+/** An answer that is complete, in the format requested now. */
+export async function completeReply(
   { wire, service, form, profile, asArray, hidesReasoning }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
-  { conversationId, stream, isPassed = false, missing }: RepeatOptions,
+  { stream, headers, isPassed = false, missing = (events) => events }: RepeatOptions,
 ): Promise<Response> {
   const body = await wholeBody({ wire, service, isPassed, hidesReasoning }, reply, profile, usage)
-  const headers = { 'x-synapse-conversation': conversationId }
-  return completeReply(body, { wire, form, profile, asArray }, { stream, headers, missing })
-}
-
-/** A reply of one item that no model has written. */
-export async function itemReply(
-  item: JsonObject,
-  { replyWith }: StoredItems,
-  { wire, profile, run }: Pick<ReplyOptions, 'wire' | 'profile' | 'run'>,
-  stream: boolean,
-): Promise<Response> {
-  const { whole } = await loadWire(wire)
-  const { replyUsage: usage = noUsage } = await run.ended
-  const empty = objectIn(whole(emptyReply({ reason: 'done' }), { ...profile, usage }))
-  const body = replyWith(item, { ...empty, ...profile.fields })
-  return completeReply(body, { wire, profile }, { stream, headers: headersOf(run) })
-}
-
-async function completeReply(
-  body: Json,
-  { wire, form, profile, asArray }: Pick<ReplyOptions, 'wire' | 'form' | 'profile' | 'asArray'>,
-  {
-    stream,
-    headers,
-    missing = (events) => events,
-  }: Pick<RepeatOptions, 'stream' | 'missing'> & { headers: Record<string, string> },
-): Promise<Response> {
   const shown = inForm(form, profile)
   if (!stream) return json(shown(body), 200, headers)
   const { split, framing } = await loadWire(wire)
@@ -327,7 +300,7 @@ function unforeseen(): SynapseError {
   return new SynapseError({ kind: 'internal', message: 'Something went wrong on the server.' })
 }
 
-function headersOf(run: DoorRun): Record<string, string> {
+export function headersOf(run: DoorRun): Record<string, string> {
   const exchangeId = run.exchangeId()
   return {
     'x-synapse-conversation': run.conversationId,

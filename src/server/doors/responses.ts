@@ -12,16 +12,18 @@ import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
 import type { RetrievedReplies, StoredItems, UnfinishedReply, WireService } from '../../wires/service.ts'
-import { textIn } from '../../wires/shared/json-fields.ts'
+import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { pageOf } from '../../wires/shared/item-pages.ts'
 import { Refusal } from '../../wires/shared/refusal.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import type { Supervisor } from '../runs/supervisor.ts'
 import { clientItems } from './client-items.ts'
+import { summaryBy, summaryReply } from './compact.ts'
+import { requestBody } from './first-request.ts'
 import { lastShown, replyAt } from './hidden-calls.ts'
 import { forgetResponse, responseOf } from './match-records.ts'
-import { emptyReply, repeatedReply, unfinishedBody } from './reply.ts'
+import { completeReply, emptyReply, unfinishedBody } from './reply.ts'
 import { sealOf } from './seal.ts'
 
 /** The requested replies: those of an owner, in the format of a wire. */
@@ -46,7 +48,7 @@ export async function storedResponse(replies: Replies, id: string, query: URLSea
   if (state && stream) throw badInput(`${id} has no events: its status is ${state.status}. Retrieve it without stream.`)
   const service = await loadService(wire)
   if (state) return json(await unfinishedBody({ wire, service, profile: profileOf(data, id) }, state))
-  const reply = emptyReplyIn(data) ?? (await replyAt(store, owner, textIn(data.entryId)))
+  const reply = await replyIn(replies, data)
   if (!reply) throw unknownReply(replies, id)
   const exchange = await store.exchange(owner, textIn(data.exchangeId))
   // The client has received the bytes of the provider.
@@ -57,11 +59,9 @@ export async function storedResponse(replies: Replies, id: string, query: URLSea
     model: isPassed ? reply.origin.model || usual.model : usual.model,
     token: await sealOf(store).then((seal) => () => seal.token(owner, textIn(data.exchangeId))),
   }
-  const conversationId = textIn(data.conversationId)
-  const replying = { wire, service, profile }
-  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, {
-    conversationId,
+  return completeReply({ wire, service, profile }, reply, exchange?.usage ?? noUsage, {
     stream,
+    headers: { 'x-synapse-conversation': textIn(data.conversationId) },
     isPassed,
     missing: (events) => retrieval.missing?.(events, query) ?? events,
   })
@@ -101,8 +101,14 @@ const stopped: Failure = {
   message: 'The server stopped before the response was complete. Send the request again.',
 }
 
-function emptyReplyIn({ stop }: JsonObject): Reply | undefined {
-  return isObject(stop) ? emptyReply(stop as unknown as Stop) : undefined
+async function replyIn(
+  { store, owner }: Replies,
+  { stop, isSummary, entryId, exchangeId }: JsonObject,
+): Promise<Reply | undefined> {
+  if (isObject(stop)) return emptyReply(stop as unknown as Stop)
+  if (isSummary !== true) return replyAt(store, owner, textIn(entryId))
+  const summary = await summaryBy(store, owner, textIn(exchangeId))
+  return summary === undefined ? undefined : summaryReply(summary)
 }
 
 /** Only the id is deleted: the conversation stays, and is deleted like any other. */
@@ -164,13 +170,24 @@ export async function inputItems(
   id: string,
   query: URLSearchParams,
 ): Promise<Json> {
-  const { store, owner, wire } = replies
   const { data } = await storedRecord(replies, id)
-  const items = await clientItems({ store, owner, wire }, await inputPath(replies, data))
+  const items = data.isSummary === true ? await summarisedItems(replies, data) : await itemsBefore(replies, data)
   return pageFor(
-    items.map(({ value }, i) => withId(value, `${id}-${i}`)),
+    items.map((value, i) => withId(value, `${id}-${i}`)),
     query,
   )
+}
+
+/** The request for a summary is not a message of its conversation. */
+async function summarisedItems({ store, owner, wire }: Replies, { exchangeId }: JsonObject): Promise<JsonObject[]> {
+  const { listField } = await loadService(wire)
+  return objectsIn((await requestBody(store, owner, textIn(exchangeId)))?.[listField])
+}
+
+async function itemsBefore(replies: Replies, data: JsonObject): Promise<JsonObject[]> {
+  const { store, owner, wire } = replies
+  const items = await clientItems({ store, owner, wire }, await inputPath(replies, data))
+  return items.map(({ value }) => value)
 }
 
 /** The path to the last entry before the reply. */

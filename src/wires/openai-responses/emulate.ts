@@ -11,12 +11,11 @@ import { type Item, objectFields, protocolId, stringField, typeOf } from './type
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const native = reply.origin.protocol === protocolId && reply.native.length > 0
-  const status = statusOf(reply)
+  const status = statusOf(reply, profile)
   return {
     id: profile.replyId,
     object: 'response',
     created_at: profile.createdAt,
-    completed_at: status.status === 'completed' ? profile.createdAt : null,
     ...status,
     ...requestDefaults,
     model: profile.model,
@@ -51,7 +50,14 @@ export const requestDefaults: JsonObject = {
   user: null,
 }
 
-function statusOf(reply: Reply): JsonObject {
+/** How the response ended. */
+export function statusOf(reply: Reply, { createdAt }: Pick<WholeProfile, 'createdAt'>): JsonObject {
+  const ended = endOf(reply)
+  return { completed_at: ended.status === 'completed' ? createdAt : null, ...ended }
+}
+
+function endOf(reply: Reply): JsonObject {
+  const { parts } = reply
   const { reason } = reply.stop
   // Clients of this wire do not know another wire's name for the same reason.
   const raw = reply.origin.protocol === protocolId ? reply.stop.raw : undefined
@@ -60,6 +66,7 @@ function statusOf(reply: Reply): JsonObject {
       return { status: 'incomplete', error: null, incomplete_details: { reason: raw ?? 'max_output_tokens' } }
     case 'paused':
     case 'interrupted':
+      if (parts.length > 0 && parts.every((part) => part.type === 'compaction')) break
       return { status: 'incomplete', error: null, incomplete_details: { reason: raw ?? 'steered' } }
     case 'failed':
       return {
@@ -70,7 +77,7 @@ function statusOf(reply: Reply): JsonObject {
     case 'cancelled':
       return { status: 'cancelled', error: null, incomplete_details: null }
     case 'refusal':
-      if (reply.parts.some((part) => part.type === 'refusal')) break
+      if (parts.some((part) => part.type === 'refusal')) break
       return { status: 'incomplete', error: null, incomplete_details: { reason: 'content_filter' } }
   }
   return { status: 'completed', error: null, incomplete_details: null }
@@ -146,7 +153,7 @@ export function itemsOf(
         }
         break
       case 'compaction':
-        add('cmp_', { type: 'compaction', encrypted_content: part.text ?? '' })
+        add('cmp_', { type: 'compaction', encrypted_content: token?.() ?? part.text ?? '' })
         break
       case 'opaque':
         if (part.kind.startsWith(`${protocolId}/`) && typeof part.data === 'object' && part.data !== null) {

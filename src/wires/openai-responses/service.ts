@@ -70,6 +70,7 @@ export const openaiResponsesService: WireService = {
     codes: 'always',
     requestId: 'x-request-id',
     sockets: true,
+    asksForSummary: ({ input }) => valueAt(listIn(input).at(-1), 'type') === 'compaction_trigger',
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
     stored: storedResponses(),
   },
@@ -191,16 +192,12 @@ function responseItems(): StoredItems {
     withId: withItemId,
     idsOf: (parts, replyId) => itemsOf(parts, replyId).map(({ id }) => textIn(id)),
     referenceIn: (item) => (isObject(item) && item.type === 'item_reference' ? textIn(item.id) : undefined),
-    asksForCompaction({ input }) {
-      const last = Array.isArray(input) ? input.at(-1) : undefined
-      return isObject(last) && last.type === 'compaction_trigger'
-    },
     compaction: (exchangeId, token) => ({
       id: itemId('compaction', exchangeId),
       type: 'compaction',
       encrypted_content: token,
     }),
-    replyWith: (item, reply) => ({ ...reply, output: [item] }),
+    continuing: (item, { previous_response_id: _id, ...body }) => ({ ...body, input: [item, ...ownItems(body)] }),
     compacted(body, { replyId, createdAt, item, usage }) {
       const users = objectsIn(body.input).filter(({ role }) => role === 'user')
       return {

@@ -7,7 +7,7 @@ import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { cutOff, emptied, itemsOf, terminalTypes, whole } from './emulate.ts'
+import { cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
 import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 
 interface Writing {
@@ -95,14 +95,7 @@ function closePart(state: Writing, part: Part): Json[] {
 function finishedResponse({ profile, fold, output }: Writing): JsonObject {
   const { reply, usage = noUsage } = fold.result()
   const body = whole({ ...reply, native: [], parts: [] }, { ...profile, usage })
-  const status = statusBy(body, reply.parts, profile.createdAt)
-  return { ...(isObject(body) ? body : {}), ...profile.fields, ...status, output }
-}
-
-/** A text refusal is a finished answer on this wire, which `whole` derives from the parts. */
-function statusBy(body: Json, parts: readonly Part[], createdAt: number): JsonObject {
-  if (!parts.some((part) => part.type === 'refusal') || !isObject(body) || body.status !== 'incomplete') return {}
-  return { status: 'completed', incomplete_details: null, completed_at: createdAt }
+  return { ...(isObject(body) ? body : {}), ...profile.fields, ...statusOf(reply, profile), output }
 }
 
 /** The first events, once. */
