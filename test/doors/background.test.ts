@@ -6,7 +6,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { serving, type ServingOptions } from '../server/serving.ts'
+import { gate, serving, type ServingOptions } from '../server/serving.ts'
 import { tempFolder } from '../store/temp.ts'
 import { models, startProvider, startServer } from './server-process.ts'
 
@@ -59,6 +59,26 @@ for (const model of ['anthropic/claude-opus-5', 'mistral/mistral-large-latest', 
     const next = { model, input: 'What is my name?', previous_response_id: first.id }
     assert.match((await openai.responses.create(next)).output_text, /Ada/)
     assert.equal((await store.conversations('local')).items.length, 1)
+  })
+}
+
+for (const model of ['anthropic/claude-opus-5', 'openai/gpt-5.6']) {
+  test(`a response that is not in the background is known by its id once it is complete, over ${model}`, async (t) => {
+    const { between, open } = gate(6)
+    const { url } = await serving(t, { between })
+    const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+    const events = (await openai.responses.create({ model, input, stream: true }))[Symbol.asyncIterator]()
+    const { value: created } = await events.next()
+    assert.ok(created?.type === 'response.created')
+    const { id } = created.response
+    // As reported of OpenAI: what it streams is stored at its end.
+    await assert.rejects(openai.responses.retrieve(id), { status: 404 })
+    await assert.rejects(openai.responses.create({ model, input, previous_response_id: id }), {
+      code: 'previous_response_not_found',
+    })
+    open()
+    while (!(await events.next()).done);
+    assert.equal((await openai.responses.retrieve(id)).status, 'completed')
   })
 }
 
