@@ -108,9 +108,16 @@ function modelsIn({ model, protocol, route, fallback }: Settings): { model: stri
 
 /** Throws unless a run with these settings may start. */
 export async function checkRun(server: ServerContext, principal: Principal, settings: WholeSettings): Promise<void> {
-  await checkSettings(server, principal, settings)
+  await checkPriced(server, principal, settings)
   const { budget, keyId } = principal
   if (budget === undefined || keyId === undefined) return
+  if ((await spentBy(server.accounts ?? server.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))
+}
+
+/** The same, whatever the key has spent. */
+export async function checkPriced(server: ServerContext, principal: Principal, settings: WholeSettings): Promise<void> {
+  await checkSettings(server, principal, settings)
+  if (principal.budget === undefined) return
   for (const { model, protocol } of everyModel(server.toolbox(principal.owner), settings)) {
     const { endpoint } = await server.endpoint(model, protocol)
     if (endpoint.price) continue
@@ -119,7 +126,6 @@ export async function checkRun(server: ServerContext, principal: Principal, sett
       message: `The price of ${model} is not known, so a key with a budget may not use it.`,
     })
   }
-  if ((await spentBy(server.accounts ?? server.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))
 }
 
 export function userMessage({ text, parts }: MessageInput): UserMessage {

@@ -116,6 +116,45 @@ describe('keys', () => {
     await assert.rejects(ask(poor.key), { status: 429, code: 'insufficient_quota' })
   })
 
+  test('of requests at the same time, those after the one that used up the budget are refused, and no other', async (t) => {
+    const store = openMemoryStore()
+    const [single, poor] = [await createKey(store, { budget: 1 }), await createKey(store, { budget: 0.001 })]
+    const { url, emulator } = await clients(t, { store, requireKeys: true, offline: false })
+    const content = 'word '.repeat(1000)
+    const ask = (apiKey: string, limit?: number) =>
+      new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create({
+        model,
+        messages: [{ role: 'user', content }],
+        ...(limit !== undefined && { max_tokens: limit }),
+      })
+    await ask(single.key)
+    const cost = await spentSoon(store, single.about.id)
+    const sentBefore = emulator.requests.length
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => ask(poor.key, i % 2 ? 50 : undefined)),
+    )
+    const refused = answers.filter((answer) => answer.status === 'rejected')
+    const spent = await spentBy(store, poor.about.id)
+    assert.ok(spent >= 0.001 && spent < 0.001 + cost, `${spent} ${cost}`)
+    assert.equal(emulator.requests.length - sentBefore, answers.length - refused.length)
+    for (const { reason } of refused) assert.match(String(reason), /429 .*used up/)
+  })
+
+  test('requests that a budget has room for do not wait for each other', async (t) => {
+    const store = openMemoryStore()
+    const both = Promise.withResolvers<void>()
+    let sent = 0
+    const between: ServingOptions['between'] = (next) => async (input, init) => {
+      if (++sent === 2) both.resolve()
+      await both.promise
+      return next(input, init)
+    }
+    const { key } = await createKey(store, { budget: 1 })
+    const { openai } = await clients(t, { store, requireKeys: true, between }, key)
+    const ask = () => openai.chat.completions.create({ model, messages: said })
+    await Promise.all([ask(), ask()])
+  })
+
   test('a stream that its client leaves is charged by estimate, and so is an answer without its usage', async (t) => {
     const store = openMemoryStore()
     const { between, held } = gate(5)

@@ -125,6 +125,7 @@ async function startReply(
     model,
     service,
     verbatim,
+    signal: incoming.request.signal,
     delivery,
     sent: { ...(client && { client }), protocol: door.wire, path: url.pathname, body: sent.bytes },
     start,
@@ -267,7 +268,9 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
   const whole = await withStart(incoming, service, request)
   if (whole.messages.length === 0) throw badInput('There is nothing to summarise: send input or previous_response_id.')
   const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
-  return startDoorRun({ server, principal, request: await summaryRequest(whole, size.window), model, service, sent })
+  const { signal } = incoming.request
+  const summary = await summaryRequest(whole, size.window)
+  return startDoorRun({ server, principal, request: summary, model, service, signal, sent })
 }
 
 /** The request with the messages that it refers to by id. */

@@ -9,7 +9,7 @@ import { loadService, loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
 import { readBody as readBytes } from '../body.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
-import { checkRun } from '../run-settings.ts'
+import { checkPriced } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
 import { withFirstRequest } from './first-request.ts'
 import { withReferencedItems } from './item-references.ts'
@@ -55,7 +55,7 @@ export async function readBody(
   const policy = policyFor(named, server, incoming.request.headers.get('user-agent') ?? '')
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
-  await checkRun(server, principal, model)
+  await checkPriced(server, principal, model)
   const { stored } = (await loadService(door.wire)).door ?? {}
   const place = { store: lastingContext(server).store, owner: principal.owner }
   const { body: continued, ...first } = await withFirstRequest(place, stored, body)

@@ -21,6 +21,7 @@ import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
 import type { RunView } from '../views.ts'
+import { holdBudget } from './budget-hold.ts'
 import { nextHash } from './canonical.ts'
 import { busy, chooseConversation, type ChosenConversation } from './choose-conversation.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
@@ -71,6 +72,8 @@ export interface DoorRunOptions {
   verbatim?: PassableRequest | undefined
   /** The client's id of the answer, unless it gets that of the provider. */
   replyId?: string
+  /** Aborted when the client leaves. */
+  signal?: AbortSignal
   /** How the client receives the answer. */
   delivery?: Delivery | undefined
   /** The position where the request continues, as it says. */
@@ -96,7 +99,20 @@ function pathsOf(store: Store): ReturnType<typeof pathCache> {
   return known
 }
 
+/** Starts it once the budget of the key has room for it. */
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
+  const release = await holdBudget(options.server, options.principal, options)
+  try {
+    const run = await start(options)
+    void run.ended.finally(release)
+    return run
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+async function start(options: DoorRunOptions): Promise<DoorRun> {
   const { server, principal, request, model, service } = options
   const { owner } = principal
   server.runs.checkOpen()
