@@ -36,6 +36,25 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
   assert.match(text, /^(?:: keep-alive\n\n)+event: error\ndata: .*overloaded_error.*Too busy\..*\n\n$/)
 })
 
+for (const model of ['deepseek/deepseek-reasoner', 'ollama/gpt-oss:20b', 'anthropic/claude-opus-5']) {
+  test(`the answer after reasoning is streamed in pieces, over ${model}`, async (t) => {
+    const { url } = await serving(t)
+    const question = 'think: count to 20'
+    const texts: string[] = []
+    const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+    for await (const event of await openai.responses.create({ model, input: question, stream: true }))
+      if (event.type === 'response.output_text.delta') texts.push(event.delta)
+    assert.ok(texts.length > 5, `${texts.length} pieces`)
+    const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+    const params = { model, max_tokens: 4000, thinking: { type: 'enabled' as const, budget_tokens: 1024 } }
+    const stream = anthropic.messages.stream({ ...params, messages: [{ role: 'user', content: question }] })
+    let pieces = 0
+    stream.on('text', () => pieces++)
+    const { content } = await stream.finalMessage()
+    assert.deepEqual([pieces, content.map(({ type }) => type)], [texts.length, ['thinking', 'text']])
+  })
+}
+
 test('a run ends when its client leaves, and the partial reply is stored', { timeout: 120_000 }, async (t) => {
   const { url, store, emulator } = await serving(t)
   emulator.order({ keepAliveAt: 4, keepAliveMs: 5 })

@@ -38,11 +38,30 @@ describe('the parts of a reply that is written as a stream', () => {
 
   test('that ended early wait for those before them, and what was never ended is closed at the end', () => {
     const { push, end } = written()
-    assert.deepEqual(push({ type: 'part-start', index: 0, part: { type: 'reasoning', text: '' } }), ['open reasoning'])
+    assert.deepEqual(push({ type: 'part-start', index: 0, part: text('') }), ['open text'])
     assert.deepEqual(push({ type: 'part-start', index: 1, part: { type: 'refusal', text: 'No' } }), [])
     assert.deepEqual(push({ type: 'part-end', index: 1, part: { type: 'refusal', text: 'No' } }), [])
-    assert.deepEqual(end(), ['close reasoning', 'open refusal', 'more refusal No', 'close refusal'])
+    assert.deepEqual(end(), ['close text', 'open refusal', 'more refusal No', 'close refusal'])
     assert.deepEqual(end(), [])
+  })
+
+  test('do not wait for the end of reasoning, and more of it is a part after the others', () => {
+    const texts: string[] = []
+    const { push, end } = partsInOrder({
+      open: ({ type }) => [`open ${type}`],
+      more: (_, more) => [more],
+      close: (part) => (part.type === 'reasoning' ? [`close ${texts.push(part.text)}`] : ['close']),
+    })
+    push({ type: 'part-start', index: 0, part: { type: 'reasoning', text: '' } })
+    push({ type: 'part-delta', index: 0, text: 'I look. ' })
+    assert.deepEqual(push({ type: 'part-start', index: 1, part: text('') }), ['close 1', 'open text'])
+    assert.deepEqual(push({ type: 'part-delta', index: 1, text: 'It is ' }), ['It is '])
+    assert.deepEqual(push({ type: 'part-delta', index: 0, text: 'Good.' }), [])
+    assert.deepEqual(push({ type: 'part-delta', index: 1, text: 'noon.' }), ['noon.'])
+    assert.deepEqual(push({ type: 'part-end', index: 0, part: { type: 'reasoning', text: 'I look. Good.' } }), [])
+    const last = push({ type: 'part-end', index: 1, part: text('It is noon.') })
+    assert.deepEqual([...last, ...end()], ['close', 'open reasoning', 'Good.', 'close 2'])
+    assert.deepEqual(texts, ['I look. ', 'Good.'])
   })
 
   test('never take back what was written: another text at the end is ignored, unless there was none', () => {

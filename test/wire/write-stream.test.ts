@@ -53,7 +53,10 @@ const replies: Record<string, { parts: Part[]; stop: Stop }> = {
   nothing: { parts: [], stop: { reason: 'done' } },
 }
 
-/** The events of a reply in pieces of some characters; `mixed`: the parts at the same time, the last one first at its end. */
+/**
+ * The events of a reply in pieces of some characters; `mixed`: the parts at the same time, the last one first at its end,
+ * and reasoning, which comes first, ends after all others.
+ */
 function eventsOf({ parts, stop }: { parts: Part[]; stop: Stop }, piece: number, mixed: boolean): ReplyEvent[] {
   const of = parts.map((part, index): ReplyEvent[] => {
     const whole = 'text' in part ? (part.text ?? '') : JSON.stringify('input' in part ? part.input : '')
@@ -64,8 +67,16 @@ function eventsOf({ parts, stop }: { parts: Part[]; stop: Stop }, piece: number,
     }
     return [{ type: 'part-start', index, part: start as Part }, ...deltas, { type: 'part-end', index, part }]
   })
-  const starts = of.map((events) => events[0] as ReplyEvent)
-  const inside = mixed ? [...starts, ...of.toReversed().flatMap((events) => events.slice(1))] : of.flat()
+  const isThought = (_: ReplyEvent[], i: number): boolean => parts[i]?.type === 'reasoning'
+  const thoughts = of.filter(isThought)
+  const others = of.filter((events, i) => !isThought(events, i))
+  const together = [
+    ...thoughts.flatMap((events) => events.slice(0, -1)),
+    ...others.flatMap((events) => events.slice(0, 1)),
+    ...others.toReversed().flatMap((events) => events.slice(1)),
+    ...thoughts.flatMap((events) => events.slice(-1)),
+  ]
+  const inside = mixed ? together : of.flat()
   return [{ type: 'reply-start', origin }, ...inside, { type: 'reply-end', origin, stop, native: [], usage }]
 }
 

@@ -1,5 +1,6 @@
 // The other direction of a decoder: events of a reply in, chunks of a wire out, while the reply is still streaming.
 // Parts may open and close in any order; no wire supports that, so a part is written when the previous one is complete.
+// Only reasoning does not keep others waiting: on wires of messages it has no end of its own, and the answer follows it.
 
 import type { ReplyEvent } from '../../core/event.ts'
 import { createFold } from '../../core/fold.ts'
@@ -79,6 +80,8 @@ interface Pending {
   /** The end of it that is not written yet. */
   unwritten: string
   ended: boolean
+  /** How much of the text was closed before its part ended. What comes later is written as another part. */
+  closed: number
 }
 
 export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'end'> {
@@ -90,16 +93,19 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
     push(event) {
       if (event.type === 'part-start') {
         const text = textIn(event.part)
-        queue.push(event.index)
-        pending.set(event.index, { part: event.part, text, unwritten: text, ended: false })
+        enqueue(event.index)
+        pending.set(event.index, { part: event.part, text, unwritten: text, ended: false, closed: 0 })
       } else if (event.type === 'part-delta') {
         const entry = pending.get(event.index)
         if (!entry) return advance()
         entry.text += event.text
         entry.unwritten += event.text
+        if (entry.unwritten !== '') enqueue(event.index)
       } else if (event.type === 'part-end') {
         const entry = pending.get(event.index)
-        if (entry) close(entry, event.part)
+        if (!entry) return advance()
+        close(entry, event.part)
+        if (entry.unwritten !== '') enqueue(event.index)
       } else return []
       return advance()
     },
@@ -107,6 +113,11 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
       for (const entry of pending.values()) entry.ended = true
       return advance()
     },
+  }
+
+  /** A part that was closed before its end is written again, after the others. */
+  function enqueue(index: number): void {
+    if (!queue.includes(index)) queue.push(index)
   }
 
   function advance(): Json[] {
@@ -119,11 +130,13 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
       isOpen = true
       if (entry.unwritten !== '') chunks.push(...writer.more(entry.part, entry.unwritten))
       entry.unwritten = ''
-      if (!entry.ended) return chunks
-      chunks.push(...writer.close(entry.part))
+      const isWaitedFor = queue.length > 1 && entry.part.type === 'reasoning'
+      if (!entry.ended && !isWaitedFor) return chunks
+      chunks.push(...writer.close(writtenPart(entry)))
       isOpen = false
       queue.shift()
-      pending.delete(index)
+      if (entry.ended) pending.delete(index)
+      else entry.closed = entry.text.length
     }
   }
 }
@@ -134,6 +147,11 @@ function close(entry: Pending, part: Part): void {
   entry.part = part
   entry.text = full
   entry.ended = true
+}
+
+/** The part as it is written: reasoning may be in several pieces. */
+function writtenPart({ part, text, closed, ended }: Pending): Part {
+  return part.type === 'reasoning' && (closed > 0 || !ended) ? { ...part, text: text.slice(closed) } : part
 }
 
 /** The initial content of a part. */
