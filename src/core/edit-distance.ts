@@ -1,7 +1,15 @@
 // The distance between two words, for suggestions after a typo.
 
-/** How many letters must be added, removed, replaced, or swapped with their neighbour (optimal string alignment). */
+/** Words whose lengths differ by more are not compared letter by letter: they are no typos of each other. */
+const mostDifferent = 20
+
+/**
+ * How many letters must be added, removed, replaced, or swapped with their neighbour (optimal string alignment); at least
+ * that many, if one of them is much longer.
+ */
 export function editDistance(a: string, b: string): number {
+  const difference = Math.abs(a.length - b.length)
+  if (difference > mostDifferent) return difference
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]

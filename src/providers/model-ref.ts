@@ -9,7 +9,7 @@ export interface ModelRef {
 }
 
 export function parseModelRef(text: string): ModelRef {
-  const [, provider = '', model = ''] = /^\s*([^/\s]*)\/?(.*?)\s*$/.exec(text) ?? []
+  const [, provider = '', model = ''] = /^([^/\s]*)\/?(.*)$/.exec(text.trim()) ?? []
   if (provider === '') {
     throw badInput(`"${text}" names no provider. Write provider/model, such as anthropic/claude-opus-5.`)
   }

@@ -41,6 +41,18 @@ test('a name that is nearly right is suggested, and one that is not is left to t
   assert.deepEqual(await findModel('nothing-like-it', { rows: own, env: {} }), { provider: 'nothing-like-it' })
 })
 
+test(
+  'a name of any length is answered at once, for it can come from a client of a server',
+  { timeout: 10_000 },
+  async () => {
+    const long = 'x'.repeat(100_000)
+    assert.deepEqual(await findModel(long, { rows, env: {} }), { provider: long })
+    assert.deepEqual(await findModel(`${long}/${long}`, { rows, env: {} }), { provider: long, model: long })
+    const spaced = `a${' '.repeat(200_000)}b`
+    assert.deepEqual(await findModel(`openai/${spaced}`, { rows, env: {} }), { provider: 'openai', model: spaced })
+  },
+)
+
 test('the names of the built-in providers that people say most are found', async () => {
   const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' }
   assert.deepEqual((await findModel('gpt-5.6', { rows, env })).provider, 'openai')
