@@ -40,6 +40,17 @@ function recordTests(given: (title: string, work: Work) => Promise<void>, open: 
     assert.equal(await store.record(owner, 'note', 'a'), undefined)
   })
 
+  given('any text can be looked for, and one that cannot be an id is nowhere', async (store, owner) => {
+    for (const text of ['\0', 'a\0b', '\ud800', '', '../a', 'x'.repeat(10_000)]) {
+      assert.equal(await store.record(owner, 'note', text), undefined)
+      assert.deepEqual(await store.records(owner, 'note', { conversationId: text }), { items: [] })
+      assert.equal(await store.conversation(owner, text), undefined)
+      assert.deepEqual(await store.conversations(owner, { label: text }), { items: [] })
+      assert.deepEqual(await store.search(owner, { text: 'word', label: text }), { items: [] })
+      assert.deepEqual(await store.search(owner, { text }), { items: [] })
+    }
+  })
+
   given(
     'a version that is not the expected one is a conflict, and nothing of the list is put',
     async (store, owner) => {

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { SynapseError, type Failure } from '../../core/error.ts'
 import { uuidv7 } from '../ids.ts'
-import { fromPostgres, isCancelled, isLost, mayRetry, storageError, unreachable } from './errors.ts'
+import { fromPostgres, isCancelled, isLost, isNulInText, mayRetry, storageError, unreachable } from './errors.ts'
 import type { Patience } from './link.ts'
 import { migrations } from './migrations.ts'
 import { openPool, type LinkedPool } from './pool.ts'
@@ -94,7 +94,7 @@ export class Database implements Queries {
   }
 
   async all<R extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<R[]> {
-    return (await this.#read<R>(preparedQuery(sql, values))).rows
+    return this.#read<R>(preparedQuery(sql, values))
   }
 
   async get<R extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<R | undefined> {
@@ -104,12 +104,12 @@ export class Database implements Queries {
   /** Rows as lists of their columns: for many rows, where the names would cost more than the values. */
   async lists<R extends unknown[]>(sql: string, values: unknown[] = []): Promise<R[]> {
     const query = { ...preparedQuery(sql, values), rowMode: 'array' }
-    return (await this.#read<QueryResultRow>(query)).rows as unknown as R[]
+    return (await this.#read<QueryResultRow>(query)) as unknown as R[]
   }
 
   /** For statements whose best plan depends on their values. */
   async plan<R extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<R[]> {
-    return (await this.#read<R>({ text: sql, values })).rows
+    return this.#read<R>({ text: sql, values })
   }
 
   /** A statement that changes something by itself: tried once. Returns `lost` if its outcome is unknown. */
@@ -206,8 +206,14 @@ export class Database implements Queries {
     return this.options.statementMs ?? usualStatementMs
   }
 
-  #read<R extends QueryResultRow>(query: QueryConfig & { rowMode?: string }): Promise<QueryResult<R>> {
-    return this.#steadily(() => this.#useTogether((client) => this.#send<R>(client, query)))
+  async #read<R extends QueryResultRow>(query: QueryConfig & { rowMode?: string }): Promise<R[]> {
+    try {
+      return (await this.#steadily(() => this.#useTogether((client) => this.#send<R>(client, query)))).rows
+    } catch (error) {
+      // Nothing that is stored contains it.
+      if (isNulInText(error)) return []
+      throw error
+    }
   }
 
   /** Repeatedly while the connection is lost or another transaction interferes. */

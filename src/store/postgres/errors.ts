@@ -90,6 +90,11 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014'
 }
 
+/** A text with a NUL, which PostgreSQL neither stores nor looks for: every other text is sent as UTF-8. */
+export function isNulInText(error: unknown): boolean {
+  return codeOf(error) === '22021'
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
