@@ -1,0 +1,86 @@
+// What does not pass through: keys, headers about a host, and models that a key may not use.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import OpenAI from 'openai'
+import { createKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving, type ServingOptions } from '../server/serving.ts'
+import { watching } from './watching.ts'
+
+test('the key of the server stays here', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { name: 'a', owner: 'a' })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
+  await openai.responses.create({ model: 'gpt-5.6', input: 'Hi' })
+  assert.doesNotMatch(JSON.stringify([...(seen[0]?.headers ?? [])]), new RegExp(key))
+})
+
+test('headers about the host of the provider are not returned, and a page is an error', async (t) => {
+  const about = {
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'alt-svc': 'h3=":443"',
+    'access-control-allow-origin': '*',
+    'content-security-policy': 'none',
+    'set-cookie': 'a=b',
+  }
+  let type = 'application/json'
+  const between: ServingOptions['between'] = (next) => async (input, init) => {
+    const answer = await next(input, init)
+    const headers = { ...about, 'content-type': type, 'x-request-id': 'req_1' }
+    return new Response(type === 'text/html' ? '<p>Sign in</p>' : answer.body, { status: answer.status, headers })
+  }
+  const { url } = await serving(t, { between })
+  const ask = () =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  const { headers } = await ask()
+  assert.equal(headers.get('x-request-id'), 'req_1')
+  for (const [name, value] of Object.entries(about)) assert.notEqual(headers.get(name), value, name)
+  type = 'text/html'
+  const refused = await ask()
+  assert.equal(refused.status, 502)
+  assert.match(await refused.text(), /"error":\{"message":"The reply contains something that is not JSON/)
+})
+
+test('a name in the path leads to no other model or path of the provider', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { models: ['google/gemini-3-flash*'] })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const paths = ['\\..\\gemini-3-pro-preview', '?a=', '#', ':countTokens?a=']
+  for (const name of paths.map((rest) => `google/gemini-3-flash${rest}`)) {
+    await fetch(`${url}/v1beta/models/${encodeURIComponent(name)}:generateContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': key },
+      body: JSON.stringify({ contents }),
+    })
+  }
+  const model = /^\/google\/v1beta\/models\/gemini-3-flash(?:%[0-9A-F]{2}|[\w.=-])+:(?:streamG|g)enerateContent$/
+  assert.equal(seen.length, paths.length)
+  for (const { url: asked } of seen) assert.match(new URL(asked).pathname, model)
+})
+
+test('a key that may use some models names no others in fields of the provider', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { models: ['openrouter/openai/*', 'anthropic/claude-haiku*'] })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5' }
+  const bodies: [string, object][] = [
+    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', models: ['anthropic/claude-opus-5'], messages }],
+    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', MODEL: 'anthropic/claude-opus-5', messages }],
+    ['/v1/messages', { model: 'anthropic/claude-haiku-4-5', max_tokens: 100, tools: [advisor], messages }],
+  ]
+  for (const [path, body] of bodies) {
+    const headers = { 'content-type': 'application/json', 'x-api-key': key }
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    assert.equal(answer.status, 200)
+  }
+  assert.equal(seen.length, bodies.length)
+  for (const { body } of seen) assert.doesNotMatch(body, /claude-opus/)
+})
