@@ -132,15 +132,19 @@ export interface WireDoor {
   stored?: StoredReplies
 }
 
-export interface UsageOnRequest {
-  /** Whether the provider would omit it from the requested stream. */
-  isOmitted(body: JsonObject, provider: string): boolean
-  /** The field of a request that asks for it. */
-  field: { name: string; value: JsonObject }
+interface UsageOnRequest {
+  isRequested(body: JsonObject): boolean
+  /** The field that asks for it, if the provider would omit it from the requested stream. */
+  missing(body: JsonObject, provider: string): RequestField | undefined
   /** What an event has that contains nothing else; few others match. */
   mark: RegExp
   /** Whether an event is sent only because of that field. */
   isUsage(event: JsonObject): boolean
+}
+
+export interface RequestField {
+  name: string
+  value: JsonObject
 }
 
 /** Stored replies: a client continues them by their ids, without sending them again. */

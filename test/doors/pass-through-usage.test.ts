@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import OpenAI from 'openai'
 import { watching } from './watching.ts'
 
 test('a streamed chat that does not ask for its usage is metered, and the client gets its stream without it', async (t) => {
@@ -39,18 +38,29 @@ test('a provider that always sends the usage is not asked for it, and the client
   assert.equal(got, await seen[0]?.answer)
 })
 
-test("options of a stream that are the client's own are not changed: the request is written from the log", async (t) => {
-  const { url, seen, store } = await watching(t)
-  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
-  const stream = await openai.chat.completions.create({
-    model: 'gpt-4.1',
-    messages: [{ role: 'user', content: 'Hi' }],
-    stream: true,
-    stream_options: { include_usage: false },
+for (const [name, options, sent] of [
+  ['of its own', '{ "include_obfuscation": false }', '{"include_obfuscation":false,"include_usage":true}'],
+  ['that are empty', '{}', '{"include_usage":true}'],
+  ['of null', 'null', '{"include_usage":true}'],
+  ['that decline the usage', '{"include_usage":false}', '{"include_usage":true}'],
+] as const) {
+  test(`a streamed chat with options ${name} passes through, and they get the field for the usage and no other change`, async (t) => {
+    const { url, seen, store } = await watching(t)
+    const bodyWith = (model: string, value: string) =>
+      `{ "stream_options" : ${value}, "stream": true, "messages": [{"role":"user", "content":"Hi"}], "model": "${model}", "top_p": 1.0 }`
+    const headers = { 'content-type': 'application/json' }
+    const body = bodyWith('openai/gpt-4.1', options)
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+    const got = await answer.text()
+    assert.equal(seen[0]?.body, bodyWith('gpt-4.1', sent))
+    const events = (await seen[0].answer).split(/(?<=\n\n)/)
+    assert.equal(got, events.filter((event) => !/"choices":\[\]/.test(event)).join(''))
+    assert.ok(got.length < events.join('').length, 'the provider has sent the usage')
+    const exchange = await store.exchange('local', answer.headers.get('x-synapse-exchange') ?? '')
+    assert.ok((exchange?.usage?.input ?? 0) > 0)
+    assert.deepEqual(
+      exchange?.notes.filter(({ at }) => at === '$.stream_options').map(({ kind, what }) => [kind, what]),
+      [['changed', `stream_options to ${sent}`]],
+    )
   })
-  for await (const { usage } of stream) assert.equal(usage ?? null, null)
-  assert.doesNotMatch(seen[0]?.body ?? '', /"include_usage":false/)
-  const [conversation] = (await store.conversations('local')).items
-  const [exchange] = (await store.exchanges('local', conversation?.id ?? '')).items
-  assert.ok((exchange?.usage?.input ?? 0) > 0)
-})
+}

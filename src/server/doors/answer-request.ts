@@ -88,7 +88,7 @@ interface ReplyForm {
 function profileFor(
   { size }: AuthenticatedRequest,
   service: WireService,
-  { name, request, body }: ReadBody,
+  { name, body }: ReadBody,
 ): StreamProfile & { createdAt: number } {
   const stored = service.door?.stored
   const began = performance.now()
@@ -99,7 +99,7 @@ function profileFor(
     inputTokens: size.tokens,
     estimate: (reply) => ({ ...noUsage, input: size.tokens, output: estimateMessage(reply) }),
     elapsed: () => performance.now() - began,
-    includeUsage: request.includeUsage,
+    includeUsage: service.door?.usageOnRequest?.isRequested(body) ?? false,
     ...(stored && { fields: stored.fields(body) }),
   }
 }

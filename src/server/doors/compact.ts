@@ -39,7 +39,6 @@ export async function summaryRequest(request: DoorRequest, window: number): Prom
     notes: [],
     options: { maxOutput: defaultBudget },
     stream: false,
-    includeUsage: false,
     isAside: true,
   }
 }

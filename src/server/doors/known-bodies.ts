@@ -11,8 +11,8 @@ import { parseJson } from '../body.ts'
 export interface ParsedBody {
   bytes: Buffer
   value: JsonObject
-  /** Where the value of the field `model` is, if there is one. */
-  model?: Span | undefined
+  /** Where the values of its fields are; empty if it has a field twice, of which the last one counts. */
+  fields: ReadonlyMap<string, Span>
   /** Whether it contains a token of ours. */
   hasToken: boolean
   /** The SHA-256 of a text and the body after it, as base64url. */
@@ -27,7 +27,8 @@ interface Span {
 interface Outline {
   /** The elements of the list of messages: from the bracket to the end of the last element. */
   list?: (Span & { field: string }) | undefined
-  model?: Span | undefined
+  /** The values of the other fields. */
+  fields: ReadonlyMap<string, Span>
 }
 
 interface Known {
@@ -59,7 +60,8 @@ export function parseBody(given: Uint8Array, field: string, isCached: boolean): 
   const hasToken = holdsToken(bytes, known)
   const own = isCached && bytes.length >= least ? knownOf({ bytes, value, outline }, hasToken) : undefined
   if (own) remember(own, before)
-  return { bytes, value, model: outline?.model, hasToken, digest: (text) => digestOf(text, bytes, known, own) }
+  const fields = outline?.fields ?? new Map<string, Span>()
+  return { bytes, value, fields, hasToken, digest: (text) => digestOf(text, bytes, known, own) }
 }
 
 /** The list of an earlier body that this one continues: it has the same elements, and others after them. */
@@ -87,7 +89,7 @@ function digestOf(before: string, bytes: Buffer, known: Known | undefined, own: 
 
 interface Parsed {
   value: JsonObject
-  /** Undefined: it has a field twice, of which the last one counts. */
+  /** Undefined: it has a field twice. */
   outline: Outline | undefined
 }
 
@@ -126,10 +128,11 @@ function parseRest(bytes: Buffer, { items, outline: known }: Known): Parsed | un
 
 /** Undefined: it has no list that another body could continue. */
 function knownOf({ bytes, value, outline }: Parsed & { bytes: Buffer }, hasToken: boolean): Known | undefined {
-  const { list, model } = outline ?? {}
-  const items = list && value[list.field]
-  if (!list || !Array.isArray(items) || items.length === 0) return undefined
-  return { bytes, items, outline: { list, model }, hasToken }
+  if (!outline?.list) return undefined
+  const { list, fields } = outline
+  const items = value[list.field]
+  if (!Array.isArray(items) || items.length === 0) return undefined
+  return { bytes, items, outline: { list, fields }, hasToken }
 }
 
 function remember(own: Known, before: Known | undefined): void {
@@ -143,9 +146,10 @@ const [backslash, comma] = [...Buffer.from('\\,')]
 const [openingBrace, closingBrace, openingBracket, closingBracket] = [...Buffer.from('{}[]')]
 
 /** Of an object that is known to be JSON. `known`: the outline of one with the same bytes up to the end of its list. */
-function outlineOf(bytes: Buffer, field: string, known: Outline = {}): Outline | undefined {
-  let { list } = known
-  let model = known.model && list && known.model.end < list.start ? known.model : undefined
+function outlineOf(bytes: Buffer, field: string, known?: Outline): Outline | undefined {
+  let list = known?.list
+  const before = [...(known?.fields ?? [])].filter(([, { end }]) => list && end < list.start)
+  const fields = new Map(before)
   let at = bytes.indexOf('{') + 1
   if (list) {
     const end = endOfList(bytes, list.end)
@@ -155,19 +159,19 @@ function outlineOf(bytes: Buffer, field: string, known: Outline = {}): Outline |
   for (;;) {
     at = skipSpace(bytes, at)
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1)
-    if (bytes[at] !== quote) return { list, model }
+    if (bytes[at] !== quote) return { list, fields }
     const end = endOfString(bytes, at)
     const name = bytes.toString('latin1', at + 1, end - 1)
     const start = skipSpace(bytes, skipSpace(bytes, end) + 1)
     // An escaped name may be that of another field.
-    if (name.includes('\\') || name === list?.field || (name === 'model' && model)) return undefined
+    if (name.includes('\\') || name === list?.field || fields.has(name)) return undefined
     if (!list && name === field && bytes[start] === openingBracket) {
       const { last, after } = endOfList(bytes, start + 1)
       list = { field, start: start + 1, end: last }
       at = after
     } else {
       at = endOfValue(bytes, start)
-      if (name === 'model') model = { start, end: at }
+      fields.set(name, { start, end: at })
     }
   }
 }

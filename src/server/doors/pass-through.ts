@@ -9,7 +9,7 @@ import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
 import type { FetchedBody, FetchedReply } from '../../transport/send.ts'
 import { loadService } from '../../wires/list.ts'
-import type { Operation, UsageOnRequest, WireDoor, WireService } from '../../wires/service.ts'
+import type { Operation, RequestField, WireDoor, WireService } from '../../wires/service.ts'
 import type { BodySink } from '../streamed-body.ts'
 import { issuesOf } from './check-end.ts'
 import type { ParsedBody } from './known-bodies.ts'
@@ -74,15 +74,12 @@ export async function verbatimFor(
   const { door: wireDoor, listField, asArray } = await loadService(wire)
   // A stream that is one JSON array is written here.
   if (stream && asArray?.(url.searchParams)) return undefined
-  const metered = addedUsage(wireDoor, body, endpoint)
-  // The client's own options of the stream would have to be changed.
-  if (metered && metered.field.name in body) return undefined
-  const sent = passableBody(
-    endpoint,
-    { name: inPath ? undefined : name, listField, added: metered?.field },
-    body,
-    given,
-  )
+  const metered = requestedUsage(wireDoor, body, endpoint)
+  const changes = {
+    ...(!inPath && name !== endpoint.model && { model: endpoint.model }),
+    ...(metered && { [metered.field.name]: metered.field.value }),
+  }
+  const sent = passableBody(endpoint, { listField, changes }, body, given)
   if (sent === undefined) return undefined
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -95,10 +92,7 @@ export async function verbatimFor(
     headers: requestHeaders(http.headers, endpoint.headers, wireDoor?.ownHeaders),
     body: sent,
     whole: !stream,
-    ...(metered && {
-      notes: [usageNote(metered)],
-      hidden: { mark: metered.mark, isHidden: metered.isUsage },
-    }),
+    ...(metered && { notes: [usageNote(metered.field, body)], hidden: metered.hidden }),
   }
 }
 
@@ -115,55 +109,56 @@ function namesOthers(body: JsonObject, inPath: boolean): boolean {
   )
 }
 
-/** What a request lacks whose stream would omit its usage: the cost of the reply would be unknown. */
-function addedUsage(
+/** For a stream that would omit its usage: the field that asks for it, and the events that are sent because of it. */
+function requestedUsage(
   door: WireDoor | undefined,
   body: JsonObject,
   { provider, quirks }: Endpoint,
-): UsageOnRequest | undefined {
+): { field: RequestField; hidden: EventFilter } | undefined {
   const onRequest = door?.usageOnRequest
-  return onRequest?.isOmitted(body, provider.id) && !quirks.noStreamOptions ? onRequest : undefined
+  const field = quirks.noStreamOptions ? undefined : onRequest?.missing(body, provider.id)
+  return onRequest && field && { field, hidden: { mark: onRequest.mark, isHidden: onRequest.isUsage } }
 }
 
-function usageNote({ field: { name, value } }: UsageOnRequest): Note {
+function usageNote({ name, value }: RequestField, body: JsonObject): Note {
   const why = 'the cost of the reply is known only from its usage; the client gets the reply without it'
-  return { kind: 'added', what: `${name} ${JSON.stringify(value)}`, why, at: `$.${name}` }
+  const [kind, to] = name in body ? (['changed', 'to '] as const) : (['added', ''] as const)
+  return { kind, what: `${name} ${to}${JSON.stringify(value)}`, why, at: `$.${name}` }
 }
 
-/** The body of a request that may be sent unchanged; undefined: something has to be changed. */
+/** The body of a request that may be sent unchanged, except for some fields; undefined: more has to be changed. */
 function passableBody(
   endpoint: Endpoint,
-  { name, listField, added }: { name: string | undefined; listField: string; added: AddedField | undefined },
+  { listField, changes }: { listField: string; changes: JsonObject },
   body: JsonObject,
   given: ParsedBody,
 ): Uint8Array | undefined {
-  const model = name === undefined || name === endpoint.model ? undefined : endpoint.model
-  const changes = { ...(model !== undefined && { model }), ...(added && { [added.name]: added.value }) }
   const sent = { ...body, ...changes }
   if (issuesOf(sent, listField, endpoint).length > 0) return undefined
-  if (model === undefined && !added) return given.bytes
-  // Where the name of the model is missing, or there twice, the body is written again.
-  const bytes =
-    model !== undefined && !given.model ? Buffer.from(JSON.stringify(sent)) : editedBody(given, model, added)
+  if (Object.keys(changes).length === 0) return given.bytes
+  // Where a field is there twice, the body is written again.
+  const bytes = given.fields.size === 0 ? Buffer.from(JSON.stringify(sent)) : editedBody(given, changes)
   sentFor.set(given.bytes, bytes)
   return bytes
 }
 
-type AddedField = UsageOnRequest['field']
-
-/** With another name of the model, or with a field at the end. Nothing else is changed, not even a space. */
-function editedBody(
-  { bytes, model: place }: ParsedBody,
-  model: string | undefined,
-  added: AddedField | undefined,
-): Buffer {
+/** With other values of some fields; new fields are at the end. Nothing else is changed, not even a space. */
+function editedBody({ bytes, fields }: ParsedBody, changes: JsonObject): Buffer {
   const end = bytes.lastIndexOf('}')
-  const fields =
-    model !== undefined && place
-      ? [bytes.subarray(0, place.start), Buffer.from(JSON.stringify(model)), bytes.subarray(place.end, end)]
-      : [bytes.subarray(0, end)]
-  const field = added ? `,${JSON.stringify(added.name)}:${JSON.stringify(added.value)}` : ''
-  return Buffer.concat([...fields, Buffer.from(field), bytes.subarray(end)])
+  const edits = Object.entries(changes).map(([name, value]) => {
+    const place = fields.get(name)
+    const text = JSON.stringify(value)
+    return place ? { ...place, text } : { start: end, end, text: `,${JSON.stringify(name)}:${text}` }
+  })
+  let before = 0
+  const pieces = edits
+    .toSorted((a, b) => a.start - b.start)
+    .flatMap((edit) => {
+      const unchanged = bytes.subarray(before, edit.start)
+      before = edit.end
+      return [unchanged, Buffer.from(edit.text)]
+    })
+  return Buffer.concat([...pieces, bytes.subarray(before)])
 }
 
 /** What was sent is in memory as long as the body is: the store compares the next one with it (`bodyCutter`). */

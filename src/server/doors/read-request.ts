@@ -16,8 +16,6 @@ import { readContinuing } from './known-messages.ts'
 export interface DoorRequest extends ReadRequest {
   /** Tools that the provider of the API runs itself, as far as others have them. */
   serverTools: readonly ServerTool[]
-  /** Chat: a last chunk with the usage is wanted. */
-  includeUsage: boolean
   /** The reply is retrieved later. */
   isBackground?: boolean
   /** The reply that it continues, by the client's id. */
@@ -44,7 +42,6 @@ export async function readRequest(
   const form = operation.do === 'reply' ? formOf(service, operation.form, given) : undefined
   const body = withList(inUsualForm(form, given), service)
   const session = sessionOf(body, headers)
-  const streamOptions = body.stream_options
   const previousId = stored?.previousId(body)
   const conversation = stored?.conversationId?.(body)
   const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
@@ -65,7 +62,6 @@ export async function readRequest(
       ...unportableNotes(body),
       ...(question.notes ?? []),
     ],
-    includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
     ...(stored?.retrieval && given.background === true && { isBackground: true }),
     ...(previousId !== undefined && { previousId }),
     ...(conversation !== undefined && { conversation }),

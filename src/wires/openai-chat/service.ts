@@ -3,7 +3,7 @@
 import { openaiModels } from '../shared/model-forms.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
-import { valueAt } from '../shared/json-fields.ts'
+import { objectIn, valueAt } from '../shared/json-fields.ts'
 import {
   allowedToolsIn,
   effortWithThinking,
@@ -64,8 +64,11 @@ export const openaiChatService: WireService = {
     losesReasoning: true,
     unsupported: ({ n }) => severalAnswers('n', n),
     usageOnRequest: {
-      isOmitted: (body, provider) => body.stream === true && !asksForUsage(body) && !alwaysSendsUsage(provider),
-      field: { name: 'stream_options', value: { include_usage: true } },
+      isRequested: asksForUsage,
+      missing(body, provider) {
+        if (body.stream !== true || asksForUsage(body) || alwaysSendsUsage(provider)) return undefined
+        return { name: 'stream_options', value: { ...objectIn(body.stream_options), include_usage: true } }
+      },
       mark: /"choices"\s*:\s*\[\s*\]/,
       isUsage: isUsageChunk,
     },
