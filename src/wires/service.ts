@@ -124,12 +124,32 @@ export interface WireDoor {
   losesReasoning?: true
   /** Why no server but the provider can answer a request; undefined: others can too. */
   unsupported?(body: JsonObject): Failure | undefined
+  /**
+   * The fields of a request that have no counterpart on other wires, as `a.b`: they pass through, and are left out of what
+   * is translated.
+   */
+  unportable: readonly string[]
+  /** What a request refers to that its provider alone has; undefined: nothing. */
+  reference?(body: JsonObject): ProviderReference | undefined
+  /** The session that a request names in its body. */
+  session?(body: JsonObject): Json | undefined
+  /** The path with this name of a model, for paths that contain one. */
+  withModel?(path: string, model: string): string
   /** For streams that include their usage only on request. */
   usageOnRequest?: UsageOnRequest
   /** Whether a request asks for a summary of its conversation as the whole reply. */
   asksForSummary?(body: JsonObject): boolean
   /** Replies that can be continued later by their ids; without it there are none. */
   stored?: StoredReplies
+}
+
+export interface ProviderReference {
+  /** With its field, such as `prompt names a template`. */
+  what: string
+  /** What the client can send instead. */
+  instead: string
+  /** The question that it contains, for the log: such a request needs no list. */
+  question?: string
 }
 
 interface UsageOnRequest {

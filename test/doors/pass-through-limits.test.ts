@@ -84,3 +84,21 @@ test('a key that may use some models names no others in fields of the provider',
   assert.equal(seen.length, bodies.length)
   for (const { body } of seen) assert.doesNotMatch(body, /claude-opus/)
 })
+
+test('a request with its model in a path of a cloud reaches a provider at the path of that provider', async (t) => {
+  const { api, seen } = await watching(t)
+  const body = { max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
+  const cloud = '/v1/projects/p/locations/l/publishers/anthropic'
+  for (const [path, version] of [
+    ['/model/claude-opus-5/invoke', 'bedrock-2023-05-31'],
+    [`${cloud}/models/claude-opus-5:rawPredict`, 'vertex-2023-10-16'],
+  ] as const) {
+    seen.length = 0
+    const { status, text } = await api('POST', `/anthropic${path}`, { anthropic_version: version, ...body })
+    assert.equal(status, 200, text)
+    assert.deepEqual(
+      seen.map(({ url }) => new URL(url).pathname),
+      ['/anthropic/v1/messages'],
+    )
+  }
+})

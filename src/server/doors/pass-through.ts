@@ -64,14 +64,14 @@ export async function verbatimFor(
   if (request.isBackground) return undefined
   if (given.hasToken) return undefined
   const { endpoint } = await server.endpoint(model.model, wire)
-  // A server that stores nothing ignores what is stored, and answers without it.
-  if ((request.previousId !== undefined || isObject(body.prompt)) && !endpoint.state) return undefined
   if ([...storedBy].some((provider) => provider !== endpoint.provider.id || !endpoint.state)) return undefined
-  const inPath = operation.model !== undefined
-  // In a path of the provider, only a plain name stays the name of a model.
-  if (inPath && !/^\w[\w.-]*$/.test(endpoint.model)) return undefined
-  if (principal.models && namesOthers(body, inPath)) return undefined
   const { door: wireDoor, listField, asArray } = await loadService(wire)
+  const refersToStored = request.previousId !== undefined || wireDoor?.reference?.(body)?.question !== undefined
+  // A server that stores nothing ignores what is stored, and answers without it.
+  if (refersToStored && !endpoint.state) return undefined
+  const inPath = operation.model !== undefined
+  const path = inPath ? pathWithModel(door.path, endpoint.model, wireDoor) : door.path
+  if (path === undefined || (principal.models && namesOthers(body, inPath))) return undefined
   // A stream that is one JSON array is written here.
   if (stream && asArray?.(url.searchParams)) return undefined
   const metered = requestedUsage(wireDoor, body, endpoint)
@@ -83,8 +83,6 @@ export async function verbatimFor(
   if (sent === undefined) return undefined
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
-  const tail = door.path.slice(door.path.lastIndexOf(':') + 1)
-  const path = inPath ? `/models/${endpoint.model}:${tail}` : door.path
   return {
     provider: endpoint.provider.id,
     protocol: wire,
@@ -94,6 +92,11 @@ export async function verbatimFor(
     whole: !stream,
     ...(metered && { notes: [usageNote(metered.field, body)], hidden: metered.hidden }),
   }
+}
+
+/** Undefined: the provider has no such path, or something would not stay the name of a model in it. */
+function pathWithModel(path: string, model: string, door: WireDoor | undefined): string | undefined {
+  return /^\w[\w.-]*$/.test(model) ? door?.withModel?.(path, model) : undefined
 }
 
 /**

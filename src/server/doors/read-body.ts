@@ -1,7 +1,7 @@
 // The body of a request at a door, checked against the permissions of the key and the limits of the model.
 
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { estimateHead } from '../../context/assemble.ts'
 import { totalOf } from '../../context/count.ts'
 import type { Policy } from '../../settings/policy.ts'
@@ -41,11 +41,10 @@ export async function readBody(
 ): Promise<ReadBody> {
   const { door, server, principal, size } = incoming
   const sent = await jsonBody(incoming)
-  const { withUsualNames } = await loadService(door.wire)
+  const { withUsualNames, counting, door: { stored } = {} } = await loadService(door.wire)
   const given = withUsualNames?.(sent.value) ?? sent.value
-  // Gemini clients may wrap what they count.
-  const inner = given.generateContentRequest
-  const body = withDefaults(isObject(inner) ? inner : given, fields)
+  const counted = door.operation.do === 'count' ? counting?.request?.(given) : undefined
+  const body = withDefaults(counted ?? given, fields)
   // Servers of one model do not require its name.
   const name = (pathModel ?? body.model) || (principal.defaultModel ?? server.doorModel?.model)
   if (!name)
@@ -56,7 +55,6 @@ export async function readBody(
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkPriced(server, principal, model)
-  const { stored } = (await loadService(door.wire)).door ?? {}
   const place = { store: lastingContext(server).store, owner: principal.owner }
   const { body: continued, ...first } = await withFirstRequest(place, stored, body)
   const { body: whole, storedBy } = await withReferencedItems(incoming, continued)

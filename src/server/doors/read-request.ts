@@ -4,11 +4,11 @@
 import { hash } from 'node:crypto'
 import type { Note } from '../../core/context.ts'
 import { asFailure, badInput, SynapseError } from '../../core/error.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import { formOf, type RequestForm, type WireService } from '../../wires/service.ts'
+import { formOf, type ProviderReference, type RequestForm, type WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
 import type { Door } from './door.ts'
 import { readContinuing } from './known-messages.ts'
@@ -36,12 +36,14 @@ export async function readRequest(
   headers: Headers,
 ): Promise<DoorRequest> {
   const [transcript, service] = await Promise.all([loadTranscript(wire), loadService(wire)])
-  const { stored, unsupported } = service.door ?? {}
+  const { stored, unsupported, unportable = [], session: sessionIn, reference: referenceIn } = service.door ?? {}
   const refused = unsupported?.(given)
   if (refused) throw new SynapseError(refused)
   const form = operation.do === 'reply' ? formOf(service, operation.form, given) : undefined
-  const body = withList(inUsualForm(form, given), service)
-  const session = sessionOf(body, headers)
+  const usual = inUsualForm(form, given)
+  const reference = referenceIn?.(usual)
+  const body = withList(usual, service, reference)
+  const session = sessionOf(headers, sessionIn?.(body))
   const previousId = stored?.previousId(body)
   const conversation = stored?.conversationId?.(body)
   const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
@@ -51,7 +53,7 @@ export async function readRequest(
   )
   const serverTools = serverToolsIn(service, body)
   const continues = previousId !== undefined || conversation !== undefined
-  const question = continues ? {} : missingQuestion(body, read, service)
+  const question = continues ? {} : missingQuestion(body, read, service, reference)
   return {
     ...read,
     ...question,
@@ -59,34 +61,30 @@ export async function readRequest(
     // What another provider may have is not left out yet.
     notes: [
       ...read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))),
-      ...unportableNotes(body),
+      ...unportableNotes(body, unportable),
       ...(question.notes ?? []),
     ],
     ...(stored?.retrieval && given.background === true && { isBackground: true }),
     ...(previousId !== undefined && { previousId }),
     ...(conversation !== undefined && { conversation }),
     ...(session !== undefined && { session }),
-    ...unchangedOnly(body, provider),
+    ...(reference && { unchangedOnly: unchangedOnly(reference, provider) }),
   }
 }
 
-function unchangedOnly(body: JsonObject, provider: string): Pick<DoorRequest, 'unchangedOnly'> {
-  const only = (what: string, instead: string) => ({
-    unchangedOnly: `${what} that only ${provider} has, and the request cannot be sent there unchanged: ${instead}.`,
-  })
-  if (isObject(body.prompt)) return only('prompt names a template', 'send its text as instructions')
-  const name = ['cachedContent', 'cached_content'].find(
-    (field) => typeof body[field] === 'string' && body[field] !== '',
-  )
-  return name === undefined ? {} : only(`${name} names content`, 'send that content itself')
+function unchangedOnly({ what, instead }: ProviderReference, provider: string): string {
+  return `${what} that only ${provider} has, and the request cannot be sent there unchanged: ${instead}.`
 }
 
-/** A request that names a template, an earlier reply or a conversation needs no list. */
-function withList(body: JsonObject, { listField, door }: WireService): JsonObject {
+/** A request that refers to its question, an earlier reply or a conversation needs no list. */
+function withList(
+  body: JsonObject,
+  { listField, door }: WireService,
+  reference: ProviderReference | undefined,
+): JsonObject {
   if (body[listField] !== undefined) return body
-  const stored = door?.stored
-  const names = isObject(body.prompt) || (stored?.previousId(body) ?? stored?.conversationId?.(body)) !== undefined
-  return names ? { ...body, [listField]: [] } : body
+  const names = reference?.question ?? door?.stored?.previousId(body) ?? door?.stored?.conversationId?.(body)
+  return names !== undefined ? { ...body, [listField]: [] } : body
 }
 
 function inUsualForm(form: RequestForm | undefined, body: JsonObject): JsonObject {
@@ -101,13 +99,14 @@ function missingQuestion(
   body: JsonObject,
   { messages, system }: ReadRequest,
   { listField }: WireService,
+  reference: ProviderReference | undefined,
 ): Partial<ReadRequest> {
   if (messages.length > 0) return {}
   const question = (text: string) => ({
     messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text }] }],
   })
-  // Only the provider that has the template gets this request, unchanged.
-  if (isObject(body.prompt)) return question(`prompt: ${JSON.stringify(body.prompt)}`)
+  // Only the provider that has it gets this request, unchanged.
+  if (reference?.question !== undefined) return question(reference.question)
   const list = body[listField]
   if (system === '' || !Array.isArray(list) || list.length === 0) return {}
   const why = 'the request has no other message, and most APIs require one of the user'
@@ -139,31 +138,12 @@ async function inWordsOfApi<T>(
   }
 }
 
-/** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
-const unportable = new Set(
-  (
-    'audio citationoptions container contextmanagement fallbacks logitbias logprobs mcpservers mediaresolution minp ' +
-    'models prediction prompt repeatpenalty responselogprobs responsemodalities safeprompt safetymode ' +
-    'safetysettings speechconfig toplogprobs websearchoptions'
-  ).split(' '),
-)
-
-/** In snake case or in camel case. */
-function isUnportable(name: string): boolean {
-  return unportable.has(name.replaceAll('_', '').toLowerCase())
-}
-
-function unportableNotes(body: JsonObject): Note[] {
-  const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))
-  return ['', ...inner].flatMap((place) => {
-    const fields = place === '' ? body : body[place]
-    const names = isObject(fields) ? Object.keys(fields).filter((name) => isUnportable(name)) : []
-    return names.map((name) => ({
-      kind: 'dropped' as const,
-      what: name,
-      why: 'it has no counterpart that every provider supports',
-      at: ['$', place, name].filter(Boolean).join('.'),
-    }))
+function unportableNotes(body: JsonObject, places: readonly string[]): Note[] {
+  return places.flatMap((place) => {
+    const path = place.split('.')
+    if ((valueAt(body, ...path) ?? null) === null) return []
+    const why = 'it has no counterpart that every provider supports'
+    return [{ kind: 'dropped', what: path.at(-1) ?? place, why, at: `$.${place}` }]
   })
 }
 
@@ -183,15 +163,21 @@ function toolPlace(place: string | undefined): number {
   return Number(/^\$\.tools\[(\d+)\]/.exec(place ?? '')?.[1] ?? -1)
 }
 
-function sessionOf(body: JsonObject, headers: Headers): string | undefined {
-  const user = valueAt(body, 'metadata', 'user_id')
-  // Claude Code ends it with `session_ID`; since 2.1.78 it is JSON with a `session_id` (checked 2026-11).
-  const [, session] = typeof user === 'string' ? (/session(?:_id)?[\s_":]*([0-9a-f-]{36})/.exec(user) ?? []) : []
-  const key = typeof body.prompt_cache_key === 'string' ? body.prompt_cache_key : undefined
-  const named = ['x-synapse-conversation', 'x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id']
-  const given = named.map((name) => headers.get(name)).find((value) => value !== null && value !== '') ?? key ?? session
+/** Headers in which clients name their session. */
+const sessionHeaders = [
+  'x-synapse-conversation',
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+]
+
+/** `inBody`: the one that its body names. */
+function sessionOf(headers: Headers, inBody: Json | undefined): string | undefined {
+  const given = sessionHeaders.map((name) => headers.get(name)).find(Boolean) ?? inBody
+  if (typeof given !== 'string' || given === '') return undefined
   // It is stored with every message.
-  return given !== undefined && given.length > longestSession ? hash('sha256', given, 'base64url') : given
+  return given.length > longestSession ? hash('sha256', given, 'base64url') : given
 }
 
 const longestSession = 200

@@ -74,6 +74,8 @@ export const anthropicMessagesService: WireService = {
     ownHeaders: /^anthropic-/,
     codes: 'some',
     requestId: 'request-id',
+    unportable: ['container', 'context_management', 'fallbacks', 'mcp_servers'],
+    session: sessionOf,
     asksForSummary: ({ compaction }) => valueAt(compaction, 'type') === 'summarize',
     // Message threads (beta, checked 2026-11): the tool runner of the official SDK uses them by default.
     stored: {
@@ -117,6 +119,11 @@ export const anthropicMessagesService: WireService = {
   errorEvent: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   stateIds: ({ thread }) => [valueAt(thread, 'previous_message_id')],
   state: async () => (await import('./state.ts')).createAnthropicState(),
+}
+
+/** Claude Code ends it with `session_ID`; since 2.1.78 it is JSON with a `session_id` (checked 2026-11). */
+function sessionOf({ metadata }: JsonObject): string | undefined {
+  return /session(?:_id)?[\s_":]*([0-9a-f-]{36})/.exec(textIn(valueAt(metadata, 'user_id')))?.[1]
 }
 
 /** A page after or before a model; all models if no size is requested, as many clients read one page only. */

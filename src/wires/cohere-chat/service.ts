@@ -49,6 +49,7 @@ export const cohereChatService: WireService = {
     },
     callId: (key) => `call_${key.slice(0, 12)}`,
     compatiblePaths: /^\/compatibility\/v1\b/,
+    unportable: ['citation_options', 'logprobs', 'safety_mode'],
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /\[DONE\]/,

@@ -12,6 +12,7 @@ import {
   type GivenOptions,
   type RequestOptions,
 } from '../shared/request-options.ts'
+import { cacheReference } from '../google/options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 import { camelKeys, jsonSchema, withUsualNames } from './types.ts'
@@ -83,6 +84,14 @@ export const geminiGenerateService: WireService = {
     models: googleModels,
     unsupported: (body) =>
       severalAnswers('generationConfig.candidateCount', valueAt(body, 'generationConfig', 'candidateCount')),
+    unportable: [
+      'safetySettings',
+      ...['logprobs', 'mediaResolution', 'responseLogprobs', 'responseModalities', 'speechConfig'].map(
+        (name) => `generationConfig.${name}`,
+      ),
+    ],
+    reference: ({ cachedContent }) => cacheReference('cachedContent', cachedContent),
+    withModel: (path, model) => `/models/${model}:${path.slice(path.lastIndexOf(':') + 1)}`,
     keyInQuery: true,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,

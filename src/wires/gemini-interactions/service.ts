@@ -7,6 +7,7 @@ import { listIn, objectIn, objectsIn, textIn, textsIn, valueAt } from '../shared
 import { googleModels } from '../shared/model-forms.ts'
 import { blocksOf, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import { effortIn, readOptions, invalidBackground, type GivenOptions, toolChoiceIn } from '../shared/request-options.ts'
+import { cacheReference } from '../google/options.ts'
 import { overloadedText } from '../shared/refusal.ts'
 import { readServerTool } from './encode.ts'
 
@@ -38,6 +39,13 @@ export const geminiInteractionsService: WireService = {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     unsupported: invalidBackground,
+    unportable: [
+      'response_modalities',
+      'safety_settings',
+      'generation_config.media_resolution',
+      'generation_config.speech_config',
+    ],
+    reference: ({ cached_content: cache }) => cacheReference('cached_content', cache),
     keyInQuery: true,
     stored: {
       keeps: ({ store }) => store !== false,

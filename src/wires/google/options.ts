@@ -1,7 +1,7 @@
-// Options that both Gemini wires handle in the same way: tools, tool choice, and thinking.
+// Options that both Gemini wires handle in the same way: tools, tool choice, thinking, and cached content.
 
 import type { Context, Note } from '../../core/context.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
 import { nearestEffort } from '../shared/options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
@@ -9,6 +9,7 @@ import { fitTool } from '../tool-schema/fit.ts'
 import type { Target } from '../wire.ts'
 import type { IdGrammar } from '../shared/ids.ts'
 import type { Form, Encoding } from '../shared/pieces.ts'
+import type { ProviderReference } from '../service.ts'
 
 /** Ids are free text here; ours look like the API's, with a prefix that shows the difference. */
 export const googleForm: Pick<Form, 'ids' | 'names' | 'midSystem'> = {
@@ -80,4 +81,10 @@ export const thinkingLevels: Record<Effort, string> = {
   high: 'high',
   xhigh: 'high',
   max: 'high',
+}
+
+/** A cache of content that the provider has. */
+export function cacheReference(field: string, name: Json | undefined): ProviderReference | undefined {
+  if (typeof name !== 'string' || name === '') return undefined
+  return { what: `${field} names content`, instead: 'send that content itself' }
 }

@@ -57,6 +57,8 @@ export const mistralChatService: WireService = {
       list: (data) => ({ object: 'list', data }),
     },
     unsupported: ({ n }) => severalAnswers('n', n),
+    unportable: ['guardrails', 'prediction', 'safe_prompt'],
+    session: ({ prompt_cache_key: key }) => key,
     // Exactly nine letters and digits.
     callId: (key) => key.slice(0, 9),
   },

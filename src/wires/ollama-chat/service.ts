@@ -55,6 +55,7 @@ export const ollamaChatService: WireService = {
     compatiblePaths: /^\/v1\b/,
     // Its documentation sends every body with `curl -d` alone.
     untypedBodies: true,
+    unportable: ['logprobs', 'top_logprobs', 'options.min_p', 'options.repeat_penalty'],
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name, provider) => ({

@@ -63,6 +63,20 @@ export const openaiChatService: WireService = {
     requestId: 'x-request-id',
     losesReasoning: true,
     unsupported: ({ n }) => severalAnswers('n', n),
+    // Of OpenAI, and of compatible hosts.
+    unportable: [
+      'audio',
+      'logit_bias',
+      'logprobs',
+      'min_p',
+      'models',
+      'prediction',
+      'repeat_penalty',
+      'safe_prompt',
+      'top_logprobs',
+      'web_search_options',
+    ],
+    session: ({ prompt_cache_key: key }) => key,
     usageOnRequest: {
       isRequested: asksForUsage,
       missing(body, provider) {

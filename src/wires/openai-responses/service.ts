@@ -2,7 +2,7 @@
 
 import { SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { StoredItems, StoredReplies, WireService } from '../service.ts'
+import type { ProviderReference, StoredItems, StoredReplies, WireService } from '../service.ts'
 import { listIn, objectsIn, textIn, valueAt, valueFor } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
@@ -72,6 +72,9 @@ export const openaiResponsesService: WireService = {
     sockets: true,
     asksForSummary: ({ input }) => valueAt(listIn(input).at(-1), 'type') === 'compaction_trigger',
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
+    unportable: ['context_management', 'top_logprobs'],
+    reference: ({ prompt }) => (isObject(prompt) ? templateReference(prompt) : undefined),
+    session: ({ prompt_cache_key: key }) => key,
     stored: storedResponses(),
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
@@ -181,6 +184,14 @@ function twoPredecessors({ previous_response_id: previousId, conversation }: Jso
   const message =
     "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Ensure you are only providing one of them."
   return { kind: 'bad-input', code: 'mutually_exclusive_parameters', message }
+}
+
+function templateReference(prompt: JsonObject): ProviderReference {
+  return {
+    what: 'prompt names a template',
+    instead: 'send its text as instructions',
+    question: `prompt: ${JSON.stringify(prompt)}`,
+  }
 }
 
 function conversationId(body: JsonObject): string | undefined {
