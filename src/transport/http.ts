@@ -69,6 +69,7 @@ export const fetchOverHttp: FetchWhenCommitted = (url, { method, headers, body, 
       // A connection that has delivered a complete response already belongs to the next request.
       if (!isComplete) request.destroy()
     }
+    let hasAnswer = false
     let isComplete = false
     signal?.addEventListener('abort', abort, { once: true })
     request.on('socket', (socket) => {
@@ -79,12 +80,17 @@ export const fetchOverHttp: FetchWhenCommitted = (url, { method, headers, body, 
     })
     request.on('error', reject)
     request.on('response', (response) => {
+      hasAnswer = true
       response.on('end', () => (isComplete = true))
       const take = (): void => resolve(replyOf(response))
       if (committed) committed.then(take, reject)
       else take()
     })
-    request.on('close', () => signal?.removeEventListener('abort', abort))
+    request.on('close', () => {
+      signal?.removeEventListener('abort', abort)
+      // Node closes a connection after 101, which nothing was asked for, without an error.
+      if (!hasAnswer) reject(closed())
+    })
     if (committed) endWhen(committed, request, body)
     else request.end(body)
   })
@@ -130,6 +136,10 @@ function addressOf(url: string): Address {
   const address = { protocol, host, hostname: bare, port, path: pathname + search } as const
   last = { url, address }
   return address
+}
+
+function closed(): Error {
+  return Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' })
 }
 
 function timedOut(): Error {
@@ -212,7 +222,7 @@ function bodyOf(stream: Readable): FetchedBody {
     woken()
   })
   stream.on('close', () => {
-    if (!ended) failure ??= { error: Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' }) }
+    if (!ended) failure ??= { error: closed() }
     woken()
   })
 

@@ -71,6 +71,13 @@ test('a connection is used again, and a redirect is not followed', async (t) => 
   assert.equal(ports.size, 1)
 })
 
+test('an answer that changes the protocol is a closed connection', { timeout: 10_000 }, async (t) => {
+  const url = await serving(t, (_, response) => {
+    response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n')
+  })
+  await assert.rejects(fetchOverHttp(url, get), { code: 'ECONNRESET' })
+})
+
 test('an abort ends a request that waits, and a body that is read', async (t) => {
   const url = await serving(t, (request, response) => {
     if (request.url === '/body') response.writeHead(200).write('first')
