@@ -97,6 +97,19 @@ export function bytesAnswer(request: Request, bytes: Uint8Array, headers: Record
   })
 }
 
+/** An unexpected error is found by its code. */
+export function plainError(
+  { kind, message, code }: ErrorBody['error'],
+  status: number,
+  headers: Record<string, string>,
+): Response {
+  const text = kind === 'internal' && code !== undefined ? `${message} ${code}` : message
+  return new Response(text, {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...privateHeaders, ...headers },
+  })
+}
+
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,

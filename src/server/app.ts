@@ -2,9 +2,10 @@
 // caller is known; only then is a route looked up, so that no spelling of a path bypasses the check.
 
 import { Hono, type Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import { asFailure, SynapseError } from '../core/error.ts'
 import type { Store } from '../store/store.ts'
-import { answerFor, json, Refusal } from './answer.ts'
+import { answerFor, json, plainError, Refusal } from './answer.ts'
 import { forRequest, type ServerContext } from './context.ts'
 import { doorOf, type Door } from './doors/door.ts'
 import type { ConnectionMemory } from './doors/connection-memory.ts'
@@ -113,6 +114,8 @@ export function createApp(options: AppOptions): App {
 /** The beginnings of the paths of the server's own API. */
 const ownPaths = new Set(routes.map(({ path }) => beginningOf(path)))
 
+const plainErrorPaths = new Set(routes.filter(({ hasPlainErrors }) => hasPlainErrors).map(({ path }) => honoPath(path)))
+
 function isOwnPath({ pathname }: URL): boolean {
   return ownPaths.has(beginningOf(pathname))
 }
@@ -208,7 +211,9 @@ function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVari
     if (hidden !== undefined) {
       log({ event: 'error', code: body.error.code, method: c.req.method, path: c.req.path, trace: traceOf(hidden) })
     }
-    return json(body, status, headers)
+    // Whichever handler has failed: the authentication has no path of its own.
+    const isPlain = matchedRoutes(c).some(({ path }) => plainErrorPaths.has(path))
+    return isPlain ? plainError(body.error, status, headers) : json(body, status, headers)
   })
   return app
 

@@ -27,7 +27,9 @@ function pathOf(route: Route): Path {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const [, , resource = ''] = route.path.split('/')
   const { answer } = route
-  const error = { description: 'What is wrong.', content: { 'application/json': { schema: errorBody } } }
+  const errors = route.hasPlainErrors
+    ? { 'text/plain': { schema: z.string() } }
+    : { 'application/json': { schema: errorBody } }
   return {
     operationId: route.operationId,
     tags: [resource],
@@ -43,7 +45,7 @@ function pathOf(route: Route): Path {
     },
     responses: {
       [answer.status]: { description: answer.description, ...contentOf(answer, route.startsRun) },
-      default: error,
+      default: { description: 'What is wrong.', content: errors },
     },
   }
 }

@@ -23,6 +23,8 @@ export interface Route {
   query?: z.ZodType
   body?: z.ZodType
   answer: Answered
+  /** Its clients show the body of an error as it is: the message alone. */
+  hasPlainErrors?: boolean
   /** Accepts an Idempotency-Key, and answers with a stream if that is requested. */
   startsRun: boolean
   respond: (authorised: RouteRequest) => Promise<Response>
@@ -65,6 +67,7 @@ export function route<Q = unknown, B = unknown>(spec: {
   query?: z.ZodType<Q>
   body?: z.ZodType<B>
   answer: Answered
+  hasPlainErrors?: boolean
   startsRun?: boolean
   /** The handler parses and checks the body itself. */
   takesBytes?: boolean

@@ -11,8 +11,6 @@ import { json, Refusal } from './answer.ts'
 import type { Call } from './route.ts'
 import { checkRun, mergeSettings } from './run-settings.ts'
 import { openStream } from './run-stream.ts'
-import { isChanged } from './runs/own-runs.ts'
-import { busyWith } from './runs/supervisor.ts'
 import type { Settings } from './schema.ts'
 import type { RunView } from './views.ts'
 
@@ -58,25 +56,19 @@ async function start(
   await checkRun(server, principal, settings)
   const { basedOn, entry, move, title } = await begin(conversation)
   const { keyId, budget } = principal
-  const run = await server.runs
-    .start({
-      owner,
-      conversationId: id,
-      settings,
-      ...(keyId !== undefined && { keyId }),
-      ...(budget !== undefined && { budget }),
-      entries: entry ? [entry] : [],
-      basedOn: entry?.id ?? basedOn ?? '',
-      ...(entry && { entryId: entry.id }),
-      ...(title !== undefined && { title }),
-      ...(move && { move }),
-      records: (view) => (once ? [once.record(id, answerOf(view))] : []),
-    })
-    .catch(async (error: unknown) => {
-      // Another run of this conversation was faster.
-      const other = isChanged(error) ? await server.runs.active(owner, id) : undefined
-      throw other ? busyWith(other) : error
-    })
+  const run = await server.runs.start({
+    owner,
+    conversationId: id,
+    settings,
+    ...(keyId !== undefined && { keyId }),
+    ...(budget !== undefined && { budget }),
+    entries: entry ? [entry] : [],
+    basedOn: entry?.id ?? basedOn ?? '',
+    ...(entry && { entryId: entry.id }),
+    ...(title !== undefined && { title }),
+    ...(move && { move }),
+    records: (view) => (once ? [once.record(id, answerOf(view))] : []),
+  })
   return answerOf(run)
 }
 

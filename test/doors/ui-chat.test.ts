@@ -138,17 +138,49 @@ for (const how of ['sent', 'edited', 'regenerated'] as const) {
   })
 }
 
-test('an answer that another tab reads is not stopped by a message', async (t) => {
+const isAnswered =
+  /^This conversation is still being answered: wait for that answer, or cancel its run [0-9a-f-]{36}\.$/
+
+test('an answer that another tab reads is not stopped by a message, and the page shows why that is refused', async (t) => {
   const { between, open, held } = gate(2)
   const server = await opened(t, { between })
   const sent = server.chat.sendMessage({ text: 'count to 50' })
   await held
-  const body = { id: 'chat-1', messages: [{ id: 'm-2', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] }
-  const refused = await server.api('POST', '/api/chat', body)
-  assert.equal(refused.status, 409)
+  const other = chatAt(server, 'chat-1', [...server.chat.messages])
+  await assert.rejects(other.sendMessage({ text: 'Hello' }), { statusCode: 409, message: isAnswered })
   open()
   await sent
   assert.match(textOf(server.chat.messages.at(-1)), /49 50/)
+})
+
+test('of two messages at the same time one is answered, and the other is refused in the same words', async (t) => {
+  const store = openMemoryStore()
+  const server = await opened(t, { store })
+  await server.chat.sendMessage({ text: 'Hello' })
+  const appendAll = store.appendAll.bind(store)
+  const { promise: bothAreThere, resolve } = Promise.withResolvers<void>()
+  let count = 0
+  store.appendAll = async (...args) => {
+    if (++count === 2) resolve()
+    await bothAreThere
+    return appendAll(...args)
+  }
+  const both = [0, 1].map(() => chatAt(server, 'chat-1', [...server.chat.messages]))
+  const sent = await Promise.allSettled(both.map((chat) => chat.sendMessage({ text: 'What is 1 + 1?' })))
+  const [refused, ...others] = sent.flatMap((one) => (one.status === 'rejected' ? [String(one.reason.message)] : []))
+  assert.match(`${refused}`, isAnswered)
+  assert.deepEqual(others, [])
+})
+
+test('the page shows a sentence for every error, also for one of its key', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, {})
+  const server = await serving(t, { store, requireKeys: true })
+  await assert.rejects(chatAt(server).sendMessage({ text: 'Hello' }), { statusCode: 401, message: /^[A-Z][^{}]+\.$/ })
+  const { status, headers, text } = await server.api('POST', '/api/chat', {}, { authorization: `Bearer ${key}` })
+  assert.equal(status, 400)
+  assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8')
+  assert.match(text, /^The body is not valid: /)
 })
 
 test('a call that waits for a person is continued with the answer', async (t) => {

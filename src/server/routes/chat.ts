@@ -75,6 +75,7 @@ export const chatRoutes: readonly Route[] = [
     body: z.union([ollamaRequest, chatRequest]),
     untyped: isForOllama,
     answer: stream,
+    hasPlainErrors: true,
     handle: (call) => (isForOllama(call.body) ? atOllama(call) : startChat(call as Call<unknown, ChatRequest>)),
   }),
   route({
@@ -84,6 +85,7 @@ export const chatRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The active answer of a chat of the AI SDK; 204: there is none',
     answer: stream,
+    hasPlainErrors: true,
     async handle({ server, owner, request, param }) {
       const chat = await server.store.record(owner, kinds.chat, param('id'))
       const run = chat && (await server.runs.active(owner, textIn(chat.data['conversationId'])))

@@ -16,7 +16,7 @@ import type { RunExecutor } from './execute-run.ts'
 import { runIn, runOf, runOfClient, storedRun } from './find-run.ts'
 import { takeName } from './holder.ts'
 import { enqueue, stopJobs } from './jobs.ts'
-import type { OwnRun, Runs } from './own-runs.ts'
+import { isChanged, type OwnRun, type Runs } from './own-runs.ts'
 import { liveRuns, type LiveRuns } from './live-runs.ts'
 import { lookFailed, recover } from './recover.ts'
 import { activeRecord, openRecord, recordKind, runRecord, viewOf, type StoredRun } from './run-record.ts'
@@ -163,11 +163,17 @@ async function start(runs: Runs, request: NewRun, through: Store): Promise<RunVi
   runs.coming.add(id)
   try {
     await saveEnds(runs, request.conversationId)
-    const own = await writeRun(runs, request, id, through)
+    const own = await writeRun(runs, request, id, through).catch(withFaster)
     enqueue(runs, own)
     return viewOf(own.run)
   } finally {
     runs.coming.delete(id)
+  }
+
+  /** Another run of this conversation may have been faster. */
+  async function withFaster(error: unknown): Promise<never> {
+    const other = isChanged(error) ? await runIn(runs, request.owner, request.conversationId, through) : undefined
+    throw other ? busyWith(other) : error
   }
 }
 
@@ -252,6 +258,6 @@ export function busyWith(run: Pick<RunView, 'id'>): SynapseError {
   return new SynapseError({
     kind: 'conflict',
     code: 'busy',
-    message: `The run ${run.id} is active in this conversation. Wait until it ends, or cancel it.`,
+    message: `This conversation is still being answered: wait for that answer, or cancel its run ${run.id}.`,
   })
 }
