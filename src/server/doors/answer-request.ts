@@ -20,7 +20,7 @@ import { replyAt } from './hidden-calls.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
 import { startAfter, type StartingPoint } from './match.ts'
 import { replyOfToken, responseRecord } from './match-records.ts'
-import { verbatimFor } from './pass-through.ts'
+import { passableRequest } from './passable-request.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
 import type { DoorRequest } from './read-request.ts'
 import { completeReply, headersOf, queuedReply, rawReply, streamedReply, wholeReply } from './reply.ts'
@@ -55,7 +55,7 @@ export async function answerRequest(
     asArray: service.asArray?.(url.searchParams),
     hidesReasoning: service.door?.showsReasoning?.(read.body) === false,
   }
-  const verbatim = await verbatimFor(incoming, operation, read)
+  const verbatim = await passableRequest(incoming, operation, read)
   const unsupported = verbatim ? undefined : form?.unsupported(read.body)
   if (unsupported !== undefined) throw badInput(unsupported)
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
