@@ -105,7 +105,8 @@ export function createApp(options: AppOptions): App {
       const socket = accept()
       if (!socket) return json({ error: { message: 'The handshake is not valid.' } }, 400)
       server.log({ event: 'request', method: request.method, path: url.pathname, status: 101, ms: 0 })
-      await serveSocket(socket, url, socketHeaders(request.headers), (inner, memory) => respond(inner, address, memory))
+      const opened = { door, url, headers: socketHeaders(request.headers) }
+      await serveSocket(socket, opened, (inner, memory) => respond(inner, address, memory))
       return undefined
     },
   }

@@ -118,8 +118,8 @@ export interface WireDoor {
   ownHeaders?: RegExp
   /** Keys may be in the query. */
   keyInQuery?: true
-  /** Its requests may arrive over a WebSocket. */
-  sockets?: true
+  /** Answers requests that arrive over a WebSocket, until it is closed. */
+  sockets?(): Promise<(socket: ServiceSocket) => Promise<void>>
   /** It cannot carry everything that a provider requires back with its replies: another wire of the provider is preferred. */
   losesReasoning?: true
   /** Why no server but the provider can answer a request; undefined: others can too. */
@@ -141,6 +141,19 @@ export interface WireDoor {
   asksForSummary?(body: JsonObject): boolean
   /** Replies that can be continued later by their ids; without it there are none. */
   stored?: StoredReplies
+}
+
+/** The connection of one client. */
+export interface ServiceSocket {
+  messages: AsyncIterable<string>
+  send(text: string): void
+  close(code: number, reason: string): void
+  /** An id for a reply. */
+  newId(): string
+  /** Answers a request as over HTTP. */
+  answer(body: JsonObject): Promise<Response>
+  /** A reply that is not stored is not continued again. */
+  forget(replyId: string): void
 }
 
 export interface ProviderReference {

@@ -1,151 +1,32 @@
-// Responses over a WebSocket: each message of the client is a request, and the events of its answer come back as
-// messages. A lane, which the client names, answers one request at a time; several lanes answer concurrently. A response
-// that is not stored can be continued as long as the connection is open.
+// A WebSocket at a door: the wire reads its messages and writes the answers, each of which is that to a request over
+// HTTP. A response that is not stored can be continued as long as the connection is open.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { loadService } from '../../wires/list.ts'
 import type { Socket } from '../websocket.ts'
 import { connectionMemory, type ConnectionMemory } from './connection-memory.ts'
+import type { Door } from './door.ts'
 import { newId } from './responses.ts'
-
-/** How many requests that only announce their input are remembered: a client continues from its last one. */
-const mostPrepared = 4
 
 /** Answers a request as over HTTP. */
 export type AnswerRequest = (request: Request, memory: ConnectionMemory) => Promise<Response>
 
-const mostLanes = 16
-
-export async function serveSocket(socket: Socket, url: URL, headers: Headers, answer: AnswerRequest): Promise<void> {
+export async function serveSocket(
+  socket: Socket,
+  { door, url, headers }: { door: Door; url: URL; headers: Headers },
+  answer: AnswerRequest,
+): Promise<void> {
+  const service = await loadService(door.wire)
   const memory = connectionMemory()
-  const prepared = new Map<string, Json[]>()
-  const lanes = new Map<string, Promise<void>>()
-  for await (const text of socket.messages) {
-    const { stream_id: lane, ...event } = parsedObject(text) ?? {}
-    if (lane !== undefined && !isLane(lane)) {
-      send(undefined, error(400, 'invalid_request_error', `stream_id must match ${laneName.source}.`))
-    } else if (event.type === 'response.steer') send(undefined, notSteered(event))
-    else if (event.type !== 'response.create') {
-      send(lane, error(400, 'invalid_request_error', 'The message must be a response.create event.'))
-    } else await startTurn(lane, event)
-  }
-
-  /** Waits for the request before it on the same lane. */
-  async function startTurn(lane: string | undefined, { type: _type, generate, ...body }: JsonObject): Promise<void> {
-    const name = lane ?? ''
-    await lanes.get(name)
-    if (lanes.size >= mostLanes) await Promise.race(lanes.values())
-    const whole = withPrepared(body)
-    if (generate === false) return send(lane, prepare(whole))
-    const turn = respond(lane, whole)
-      .catch(() => socket.close(1011, 'Something went wrong on the server.'))
-      .finally(() => lanes.delete(name))
-    lanes.set(name, turn)
-  }
-
-  async function respond(lane: string | undefined, body: JsonObject): Promise<void> {
-    const request = new Request(url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ ...body, stream: true }),
-      signal: socket.signal,
-    })
-    const response = await answer(request, memory)
-    const isDone = response.status === 200 ? await forward(lane, response) : await refuse(lane, response)
-    // The predecessor of a failed request is not continued again.
-    if (!isDone && typeof body.previous_response_id === 'string') memory.forget(body.previous_response_id)
-  }
-
-  /** Returns whether the answer was complete. */
-  async function forward(lane: string | undefined, { body }: Response): Promise<boolean> {
-    let isFailed = false
-    try {
-      for await (const line of linesOf(body ?? [])) {
-        if (!line.startsWith('data: {')) continue
-        isFailed ||= /^data: \{"type":"(?:error|response\.failed)"/.test(line)
-        send(lane, line.slice('data: '.length))
-      }
-      return !isFailed
-    } catch {
-      send(lane, error(502, 'server_error', 'The stream ended before the reply did.'))
-      return false
-    }
-  }
-
-  async function refuse(lane: string | undefined, response: Response): Promise<false> {
-    const refusal = parsedObject(await response.text())?.error
-    const { code, type, message, param } = isObject(refusal) ? refusal : {}
-    const known = typeof code === 'string' ? code : typeof type === 'string' ? type : 'invalid_request_error'
-    const words = typeof message === 'string' ? message : 'The request was refused.'
-    send(lane, error(response.status, known, words, typeof param === 'string' ? param : null))
-    return false
-  }
-
-  /** `event`: a JSON object. */
-  function send(lane: string | undefined, event: string): void {
-    socket.send(lane === undefined ? event : `${event.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(lane)}}`)
-  }
-
-  /** A request that only announces its input: it is stored, and a model reads it with the next one. */
-  function prepare(body: JsonObject): string {
-    const id = newId({ replyPrefix: 'resp_' })
-    prepared.set(id, itemsIn(body))
-    const [oldest] = prepared.keys()
-    if (prepared.size > mostPrepared && oldest !== undefined) prepared.delete(oldest)
-    const response = { id, object: 'response', status: 'completed', model: body.model ?? '', output: [], usage: null }
-    return JSON.stringify({ type: 'response.completed', response, sequence_number: 0 })
-  }
-
-  function withPrepared(body: JsonObject): JsonObject {
-    const id = body.previous_response_id
-    const before = typeof id === 'string' ? prepared.get(id) : undefined
-    if (!before) return body
-    const { previous_response_id: _id, ...rest } = body
-    return { ...rest, input: [...before, ...itemsIn(body)] }
-  }
-}
-
-function itemsIn({ input }: JsonObject): Json[] {
-  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  return Array.isArray(input) ? input : []
-}
-
-function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as Json
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function error(status: number, code: string, message: string, param: string | null = null): string {
-  return JSON.stringify({ type: 'error', status, error: { type: 'invalid_request_error', code, message, param } })
-}
-
-/** The client gets its input back, to send it as the next request. */
-function notSteered({ input = null, previous_response_id: id = null }: JsonObject): string {
-  const message = 'Steering is not supported: send the input as the next response.create.'
-  return JSON.stringify({
-    type: 'response.steer.failed',
-    sequence_number: 0,
-    steer: { input, previous_response_id: id },
-    error: { type: 'invalid_request_error', code: 'steering_not_supported', message },
+  const serve = await service.door?.sockets?.()
+  await serve?.({
+    messages: socket.messages,
+    send: socket.send,
+    close: socket.close,
+    newId: () => newId(service),
+    answer(body) {
+      const request = { method: 'POST', headers, body: JSON.stringify(body), signal: socket.signal }
+      return answer(new Request(url, request), memory)
+    },
+    forget: memory.forget,
   })
-}
-
-const laneName = /^[A-Za-z0-9_.-]{1,256}$/
-
-function isLane(value: Json): value is string {
-  return typeof value === 'string' && laneName.test(value)
-}
-
-async function* linesOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const piece of pieces) {
-    rest += decoder.decode(piece, { stream: true })
-    const lines = rest.split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
 }

@@ -69,7 +69,7 @@ export const openaiResponsesService: WireService = {
     models: openaiModels,
     codes: 'always',
     requestId: 'x-request-id',
-    sockets: true,
+    sockets: async () => (await import('./socket.ts')).serveSocket,
     asksForSummary: ({ input }) => valueAt(listIn(input).at(-1), 'type') === 'compaction_trigger',
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
     unportable: ['context_management', 'top_logprobs'],
