@@ -16,7 +16,8 @@ async function passingReply(pieces: readonly string[], whole = false) {
     cancel: async () => {},
   }
   const body = { getReader: () => reader, cancel: reader.cancel }
-  const answer = { status: 200, headers: new Headers(), body, text: async () => '' }
+  const headers = new Headers({ 'content-type': whole ? 'application/json' : 'text/event-stream' })
+  const answer = { status: 200, headers, body, text: async () => '' }
   const find = async () => ({ transport: {} })
   const passes = passThrough(verbatim, find as never, { ends: /\[DONE\]/ })
   const { transport } = await passes.endpoint('p/m', undefined)

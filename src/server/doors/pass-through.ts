@@ -20,8 +20,8 @@ export interface PassThrough {
    * nothing has to be translated.
    */
   shown(): boolean
-  /** The run has ended: nothing more comes, and held-back bytes may be sent. */
-  ended(): void
+  /** The run has ended: nothing more comes, and held-back bytes may be sent. `failed`: nothing of it is an answer. */
+  ended(failed?: boolean): void
   /** The response to the request; undefined once it is certain that it will be translated instead. */
   reply: Promise<RawReply | undefined>
   /** The part that has arrived. */
@@ -54,9 +54,10 @@ export function passThrough(
       resolve(coming?.raw)
       return coming !== undefined
     },
-    ended() {
+    ended(failed = false) {
       coming?.copy.release()
-      resolve(coming?.raw)
+      // What was shown is already resolved.
+      resolve(failed ? undefined : coming?.raw)
     },
     reply,
     peek: () => coming?.raw,
@@ -65,7 +66,7 @@ export function passThrough(
 
   function observe(answer: FetchedReply, sent: string | Uint8Array): FetchedReply {
     coming = undefined
-    const isReply = answer.status >= 200 && answer.status < 300 && !isPage(answer)
+    const isReply = answer.status >= 200 && answer.status < 300 && isLabelled(answer, verbatim.whole)
     if (sent !== verbatim.body || !isReply || !answer.body) return answer
     const copy = bufferedCopy(ends, verbatim.whole)
     const headers = responseHeaders(answer.headers)
@@ -75,9 +76,15 @@ export function passThrough(
   }
 }
 
-/** What a proxy or a wrong address answers with: an error, whatever its status is. */
-function isPage({ headers }: FetchedReply): boolean {
-  return /^text\/html\b/i.test(headers.get('content-type') ?? '')
+/**
+ * Whether it says that it is what was requested: clients read it by that. Anything else, such as the page of a proxy or a
+ * whole reply in place of a stream, is read and written again.
+ */
+function isLabelled({ headers }: FetchedReply, whole: boolean): boolean {
+  const type = headers.get('content-type') ?? ''
+  return whole
+    ? /^application\/(?:[\w.-]+\+)?json\b/i.test(type)
+    : /^(?:text\/event-stream|application\/(?:x-)?(?:ndjson|jsonl))\b/i.test(type)
 }
 
 interface Copy extends BodySink {

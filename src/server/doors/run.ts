@@ -161,6 +161,7 @@ function runIn(
   const stored = Promise.withResolvers<boolean>()
   const events = relay<RunEvent>()
   const stop = new AbortController()
+  let isAnswer = false
   const shown = withoutHiddenCalls(parts.isHidden, (event) => events.push(event))
   const live = server.runs.follow(owner, parts.view, () => stop.abort())
   const runRequest: RunRequest = {
@@ -188,9 +189,11 @@ function runIn(
     },
   }
   const ended = startRun({ store, owner, endpoint: passes?.endpoint ?? server.endpoint }, runRequest)
-    .then((end) => {
+    .then(async (end) => {
       leased.resolve(end.failure?.code !== 'lease-held')
-      return settle(parts, end)
+      const settled = await settle(parts, end)
+      isAnswer = !settled.failure
+      return settled
     })
     .finally(() => {
       stored.resolve(false)
@@ -198,7 +201,7 @@ function runIn(
       busy.delete(conversationId)
       live.end()
       server.changes.notify(conversationId)
-      passes?.ended()
+      passes?.ended(!isAnswer)
     })
   const run: DoorRun = {
     conversationId,

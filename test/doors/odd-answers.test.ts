@@ -1,0 +1,82 @@
+// A provider with the API of the client whose answer fails, is broken, or has another content type than requested.
+
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/core/json.ts'
+import { serving } from '../server/serving.ts'
+
+const chunk = (delta: JsonObject, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c1', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+const wholeChat = JSON.stringify({
+  id: 'c1',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+})
+const streamedChat = `${chunk({ content: 'Hello.' })}${chunk({}, 'stop')}data: [DONE]\n\n`
+
+async function answered(t: TestContext, stream: boolean, type: string | undefined, body: string | null) {
+  const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
+  const between = () => async () =>
+    new Response(body && Buffer.from(body), { status: body === null ? 204 : 200, headers })
+  const { url } = await serving(t, { between })
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4.1', stream, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() }
+}
+
+describe('what is not a reply of the same API is an error of the API', () => {
+  const json = 'application/json'
+  const events = 'text/event-stream'
+  const wrong: [string, string, string | null][] = [
+    ['nothing', json, ''],
+    ['no content', json, null],
+    ['a page that is called JSON', json, '<html>Sign in</html>'],
+    ['half of a reply', json, wholeChat.slice(0, 80)],
+    ['an error with the status of a reply', json, '{"error":{"message":"Overloaded"}}'],
+    ['an empty stream', events, ''],
+    ['a stream that is a page', events, '<html>Sign in</html>'],
+    ['a stream without a reply', events, 'data: {"id":"c1"}\n\ndata: [DONE]\n\n'],
+    ['a stream that is an error', events, 'data: {"error":{"message":"Overloaded"}}\n\n'],
+  ]
+  for (const [name, type, body] of wrong) {
+    test(name, async (t) => {
+      const { status, text } = await answered(t, type === events, type, body)
+      assert.ok(status >= 500, `${status} ${text}`)
+      assert.match((JSON.parse(text) as { error: { message: string } }).error.message, /Overloaded|JSON|ended/)
+    })
+  }
+})
+
+for (const type of [undefined, 'text/plain', 'text/event-stream']) {
+  test(`a reply whose type is ${type} is written again as JSON`, async (t) => {
+    const { status, type: got, text } = await answered(t, false, type, wholeChat)
+    assert.deepEqual([status, got], [200, 'application/json'])
+    assert.match(text, /"content":"Hello\."/)
+  })
+}
+
+for (const [type, body] of [
+  ['text/plain', streamedChat],
+  ['application/json', streamedChat],
+  ['application/json', wholeChat],
+] as const) {
+  const kind = body === wholeChat ? 'a whole reply in place of a stream' : 'a stream'
+  test(`${kind} whose type is ${type} is written again as a stream`, async (t) => {
+    const { status, type: got, text } = await answered(t, true, type, body)
+    assert.deepEqual([status, got], [200, 'text/event-stream; charset=utf-8'])
+    assert.match(text, /"content":"Hello\."[^]*"finish_reason":"stop"[^]*data: \[DONE\]\n\n$/)
+  })
+}
+
+test('a stream of the same API that stops in the middle of the reply ends with an error', async (t) => {
+  const half = chunk({ content: 'Hel' })
+  const { status, text } = await answered(t, true, 'text/event-stream', half)
+  assert.equal(status, 200)
+  assert.ok(text.startsWith(half), 'what came is unchanged')
+  assert.match(
+    text.slice(half.length),
+    /^data: \{"error":\{"message":"The stream ended before the reply did\."[^\n]*\n\n$/,
+  )
+})
