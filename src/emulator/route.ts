@@ -65,7 +65,7 @@ function modelsRoute(method: string, path: string, provider: string): Route | un
 }
 
 function modelsHome(path: string, headers: GivenHeaders): string {
-  if (path.startsWith('/v1beta/')) return 'google'
+  if (path.startsWith('/v1beta/') || headers.has('x-goog-api-key')) return 'google'
   return headers.has('anthropic-version') ? 'anthropic' : 'openai'
 }
 

@@ -278,6 +278,7 @@ test('slashes at the end of a path, and two in a row, do not matter', async (t) 
 test('lists and errors under /v1 have the format of the API that the client speaks', async (t) => {
   const { url } = await clients(t)
   const anthropic = { headers: { 'anthropic-version': '2023-06-01' } }
+  const google = { headers: { 'x-goog-api-key': 'any' } }
   for (const base of ['/v1', '/ollama/v1']) {
     const openai = await fetch(`${url}${base}/models`)
     assert.partialDeepStrictEqual(await openai.json(), { object: 'list' })
@@ -286,6 +287,13 @@ test('lists and errors under /v1 have the format of the API that the client spea
     const unknown = await fetch(`${url}${base}/nothing`, anthropic)
     assert.equal(unknown.status, 404)
     assert.partialDeepStrictEqual(await unknown.json(), { type: 'error', error: { type: 'not_found_error' } })
+    const models = await fetch(`${url}${base}/models`, google)
+    assert.partialDeepStrictEqual(await models.json(), {
+      models: [{ supportedGenerationMethods: ['generateContent'] }],
+    })
+    const files = await fetch(`${url}${base}/files`, google)
+    assert.equal(files.status, 404)
+    assert.partialDeepStrictEqual(await files.json(), { error: { code: 404, status: 'NOT_FOUND' } })
   }
 })
 

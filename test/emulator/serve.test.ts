@@ -129,6 +129,18 @@ describe('where requests go', () => {
     }
   })
 
+  test('a list of models is that of the client, which its headers show', async (t) => {
+    const emulator = await served(t)
+    for (const [header, field] of [
+      ['authorization', 'data'],
+      ['anthropic-version', 'has_more'],
+      ['x-goog-api-key', 'models'],
+    ] as const) {
+      const response = await fetch(`${emulator.url}/v1/models`, { headers: { ...headers, [header]: 'Bearer any' } })
+      assert.ok(field in Object(await response.json()), header)
+    }
+  })
+
   test('without a socket, the host says whose it is', async (t) => {
     const emulator = await served(t)
     for (const [url, provider] of [

@@ -76,7 +76,9 @@ export const geminiGenerateService: WireService = {
   },
   readServerTool,
   door: {
-    recognises: (path) => /^\/v1(?:beta|alpha)\b(?!\/openai\b)/.test(path),
+    // Google's own client has used `/v1` since its version 3, where most paths are also those of OpenAI and Anthropic.
+    recognises: (path, headers) =>
+      /^\/v1(?:beta|alpha)\b(?!\/openai\b)/.test(path) || (/^\/v1\b/.test(path) && headers.has('x-goog-api-key')),
     barePaths: compatible,
     compatiblePaths: compatible,
     showsReasoning: (body) => valueAt(body, 'generationConfig', 'thinkingConfig', 'includeThoughts') === true,
