@@ -102,9 +102,9 @@ function checkShape(body: JsonObject, report: Report): WireMessage[] | undefined
 
 const fields: ReadonlySet<string> = new Set(
   (
-    'model messages max_tokens cache_control compaction container context_management diagnostics fallback_credit_token ' +
-    'fallbacks inference_geo mcp_servers metadata output_config output_format service_tier speed stop_sequences stream ' +
-    'system temperature thinking thread tool_choice tools top_k top_p'
+    'model messages max_tokens billing_policy cache_control compaction container context_management diagnostics ' +
+    'fallback_credit_token fallbacks inference_geo mcp_servers metadata output_config output_format service_tier speed ' +
+    'stop_sequences stream system temperature thinking thread tool_choice tools top_k top_p'
   ).split(' '),
 )
 

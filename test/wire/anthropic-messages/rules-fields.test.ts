@@ -7,6 +7,12 @@ import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.t
 import { texts, thought } from './asking.ts'
 import { asks, body, hi, out, refused, says, tool, use } from './bodies.ts'
 
+test('who is billed for a request may be said, and what the API does not know may not', () => {
+  const billed = { billing_policy: { type: 'billing_policy', bill_to: 'user_profile' } }
+  assert.deepEqual(refused(body([hi], billed)), [])
+  assert.deepEqual(refused(body([hi], { bill_to: 'me' })), [['R-29', 'bill_to: Extra inputs are not permitted']])
+})
+
 test('cache marks are few, in order, and not on everything', () => {
   const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
   const marked = texts('a', 'b', 'c', 'd', 'e').map((block) => ({ ...block, ...mark() }))
