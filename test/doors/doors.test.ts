@@ -275,6 +275,14 @@ test('slashes at the end of a path, and two in a row, do not matter', async (t) 
   }
 })
 
+test('a completion has the fields that stricter clients than OpenAI’s require', async (t) => {
+  const { openai } = await clients(t)
+  const messages = [{ role: 'user' as const, content: 'Hello' }]
+  const { system_fingerprint } = await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages })
+  // OpenRouter's.
+  assert.equal(typeof system_fingerprint, 'string')
+})
+
 test('lists and errors under /v1 have the format of the API that the client speaks', async (t) => {
   const { url } = await clients(t)
   const anthropic = { headers: { 'anthropic-version': '2023-06-01' } }

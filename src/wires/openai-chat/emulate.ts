@@ -20,6 +20,8 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     object: 'chat.completion',
     created: profile.createdAt,
     model: profile.model,
+    // OpenRouter's client requires the field, which is text in OpenAI's API.
+    system_fingerprint: 'fp_synapse',
     choices: [{ index: 0, message, logprobs: null, finish_reason: raw ?? finishReason(reply.stop.reason, refused) }],
     usage: {
       prompt_tokens: profile.usage.input,
