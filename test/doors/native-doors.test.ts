@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Mistral } from '@mistralai/mistralai'
 import { Ollama } from 'ollama'
+import type { JsonObject } from '../../src/core/json.ts'
+import { listIn, objectIn } from '../../src/wires/shared/json-fields.ts'
 import { serving } from '../server/serving.ts'
 
 const parameters = {
@@ -85,6 +87,26 @@ for (const model of ['anthropic/claude-opus-5', 'openai/gpt-5.6', 'google/gemini
     }
   })
 }
+
+test('Mistral’s clients get a text, with its reasoning only if they ask for it, and the model gets it back anyway', async (t) => {
+  const { api, emulator } = await serving(t)
+  const messageOf = async (more: JsonObject) => {
+    const body = { model: 'deepseek/deepseek-chat', messages: [question], ...more }
+    const answer = await api('POST', '/mistral/v1/chat/completions', body)
+    return objectIn(objectIn(listIn(answer.body.choices)[0]).message)
+  }
+  assert.equal(typeof (await messageOf({})).content, 'string')
+  for (const asked of [{ reasoning_effort: 'high' }, { prompt_mode: 'reasoning' }]) {
+    assert.partialDeepStrictEqual(await messageOf(asked), { content: [{ type: 'thinking' }] })
+  }
+  const message = await messageOf({ tools })
+  assert.equal(message.content, '')
+  const { id = null } = objectIn(listIn(message.tool_calls)[0])
+  const result = { role: 'tool', tool_call_id: id, name: 'add', content: '42' }
+  assert.match(String((await messageOf({ tools, messages: [question, message, result] })).content), /42/)
+  const sent = objectIn(emulator.requests.at(-1)?.body).messages
+  assert.match(String(objectIn(listIn(sent)[1]).reasoning_content), /What is 17/)
+})
 
 test('their lists of models are in their own format', async (t) => {
   const { url } = await serving(t)

@@ -1,5 +1,6 @@
 // What a server of Mistral's chat needs besides encoding and decoding.
 
+import type { JsonObject } from '../../core/json.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import {
   effortWithThinking,
@@ -8,6 +9,7 @@ import {
   schemaIn,
   severalAnswers,
   toolChoiceIn,
+  type RequestOptions,
 } from '../shared/request-options.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import type { WireService } from '../service.ts'
@@ -24,12 +26,10 @@ export const mistralChatService: WireService = {
   listField: 'messages',
   request: (messages, model) => ({ model, messages }),
   options(body) {
-    const thinking = valueAt(body, 'thinking', 'type')
     return readOptions({
       toolChoice: toolChoiceIn(body.tool_choice),
       parallelTools: body.parallel_tool_calls !== false,
-      reasoning:
-        thinking === undefined ? reasoningByEffort(body.reasoning_effort) : thinking === 'disabled' ? 'off' : 'on',
+      reasoning: reasoningOf(body),
       answerSchema: schemaIn(body.response_format),
       maxOutput: [body.max_tokens],
       stop: body.stop,
@@ -44,6 +44,11 @@ export const mistralChatService: WireService = {
   prompt: chatPrompt,
   callId: (letters) => letters(9),
   door: {
+    // With reasoning the content of a message is a list instead of a text, which is more than many clients read.
+    showsReasoning: (body) =>
+      reasoningOf(body) === 'on' ||
+      body.prompt_mode === 'reasoning' ||
+      (typeof body.model === 'string' && body.model.startsWith('magistral')),
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({
@@ -73,4 +78,10 @@ export const mistralChatService: WireService = {
   }),
   errors: { 429: { message: 'Rate limit exceeded', type: 'rate_limited', code: '1300' } },
   state: async () => (await import('./state.ts')).createMistralState(),
+}
+
+function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {
+  const thinking = valueAt(body, 'thinking', 'type')
+  if (thinking === undefined) return reasoningByEffort(body.reasoning_effort)
+  return thinking === 'disabled' ? 'off' : 'on'
 }
