@@ -164,6 +164,8 @@ export interface WholeProfile {
   token?: () => string | undefined
   /** Milliseconds since the request arrived; absent: not measured. */
   elapsed?: () => number
+  /** Responses: the fields of the response that repeat the request. */
+  fields?: JsonObject
 }
 
 /** The capabilities of a target. Wires set them, provider rows and models refine them. */

@@ -199,6 +199,28 @@ test("OpenAI's client adds up a stream with reasoning of any provider", async (t
   }
 })
 
+test("a client that asks for a summary of the reasoning gets another provider's reasoning as that", async (t) => {
+  const { openai } = await clients(t)
+  for (const model of ['anthropic/claude-opus-5', 'deepseek/deepseek-reasoner']) {
+    for (const summary of ['auto', null] as const) {
+      const request = { model, input: 'Hello', reasoning: { effort: 'high', summary } } as const
+      const stream = openai.responses.stream(request)
+      const summaries: string[] = []
+      stream.on('response.reasoning_summary_text.done', ({ text }) => summaries.push(text))
+      const streamed = await stream.finalResponse()
+      const whole = await openai.responses.create(request)
+      for (const { id, output } of [streamed, whole, await openai.responses.retrieve(whole.id)]) {
+        const item = output.find(({ type }) => type === 'reasoning')
+        assert.ok(item?.type === 'reasoning', `${model} ${id}`)
+        const [summaryTexts, contents] = [item.summary, item.content ?? []].map((list) => list.map(({ text }) => text))
+        assert.match((summary === null ? contents : summaryTexts)?.join() ?? '', /The last question/)
+        assert.equal(item.summary.length + (item.content ?? []).length, 1)
+      }
+      assert.equal(summaries.length, summary === null ? 0 : 1)
+    }
+  }
+})
+
 test('a list of instructions alone is a question, over each provider', async (t) => {
   const { openai, emulator } = await clients(t)
   for (const model of [...models, 'deepseek/deepseek-chat', 'ollama/qwen3']) {

@@ -83,8 +83,8 @@ function endOf(reply: Reply): JsonObject {
   return { status: 'completed', error: null, incomplete_details: null }
 }
 
-function outputOf(parts: readonly Part[], { replyId, token }: WholeProfile, isCut: boolean): Item[] {
-  const items = itemsOf(parts, replyId, { token })
+function outputOf(parts: readonly Part[], { replyId, token, fields }: WholeProfile, isCut: boolean): Item[] {
+  const items = itemsOf(parts, replyId, { token, asSummary: asksForSummary(fields) })
   const last = items.at(-1)
   return last && isCut ? [...items.slice(0, -1), cutOff(last)] : items
 }
@@ -97,13 +97,25 @@ export function cutOff(item: Item): Item {
 const cutTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'custom_tool_call', 'tool_search_call'])
 
 /**
+ * Whether the client has asked for a summary of the reasoning, which is where it then looks for it. GitHub Copilot CLI
+ * shows reasoning in `content` as an answer, and others do not show it (checked 2026-11).
+ */
+export function asksForSummary({ reasoning }: JsonObject = {}): boolean {
+  return isObject(reasoning) && typeof reasoning.summary === 'string'
+}
+
+/**
  * The output items for parts of another wire. Adjacent texts are contents of one message. `before`: how many items
- * there already are.
+ * there already are. `asSummary`: reasoning is written as its summary.
  */
 export function itemsOf(
   parts: readonly Part[],
   replyId: string,
-  { before = 0, token }: { before?: number; token?: WholeProfile['token'] } = {},
+  {
+    before = 0,
+    token,
+    asSummary = false,
+  }: { before?: number; token?: WholeProfile['token']; asSummary?: boolean } = {},
 ): Item[] {
   const items: Item[] = []
   let message: { content: Json[] } | undefined
@@ -137,7 +149,7 @@ export function itemsOf(
       case 'reasoning':
         add('rs_', {
           type: 'reasoning',
-          ...reasoningOf(part.text, part.hidden === true),
+          ...reasoningOf(part.text, asSummary || part.hidden === true),
           ...(token && { encrypted_content: token() ?? null }),
         })
         break

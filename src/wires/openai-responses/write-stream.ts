@@ -7,7 +7,7 @@ import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
+import { asksForSummary, cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
 import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 
 interface Writing {
@@ -59,7 +59,7 @@ export function writer(profile: StreamProfile): StreamWriter {
 function openPart(state: Writing, part: Part): Json[] {
   if (part.type === 'text' || part.type === 'refusal') return [...openMessage(state, part), contentAdded(state, part)]
   const closed = closeLast(state)
-  state.hidden = part.type === 'reasoning' && part.hidden === true
+  state.hidden = part.type === 'reasoning' && (part.hidden === true || asksForSummary(state.profile.fields))
   const item = itemFor(state, part, state.hidden)
   if (!item || !isGrowing(part)) return closed
   const output_index = state.output.length

@@ -4,7 +4,7 @@
 
 import type { ReplyEvent } from '../../core/event.ts'
 import { createFold } from '../../core/fold.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
@@ -25,8 +25,6 @@ export interface StreamProfile extends Omit<WholeProfile, 'usage'> {
   estimate?: (reply: Reply) => Usage
   /** Chat: whether the client wants a last chunk with the usage. */
   includeUsage?: boolean
-  /** Responses: the fields of the response that repeat the request. */
-  fields?: JsonObject
 }
 
 /** How a wire writes one part: its start, pieces of its text, its end. */
