@@ -223,14 +223,40 @@ export interface StoredItems {
   withId(item: JsonObject, seed: string): JsonObject
   /** The ids of the items of an answer. */
   idsOf(parts: readonly Part[], replyId: string): string[]
+  /** The items of an answer. */
+  inBody(body: JsonObject): JsonObject[]
+  /** The id of a call, in the call and in its result. */
+  callIdIn(item: JsonObject): string | undefined
+  withCallId(item: JsonObject, id: string): JsonObject
   /** The id of the item that an element of the input stands for; undefined: it is an item itself. */
   referenceIn(item: Json): string | undefined
   /** The item that represents everything before it. */
   compaction(exchangeId: string, token: string): JsonObject
   /** A request that continues a response with this item in place of the id of the response. */
   continuing(item: JsonObject, body: JsonObject): JsonObject
-  /** The answer to a request for a compaction alone. */
+  /** What is wrong with a request for a compaction alone; undefined: nothing. */
+  refuseCompaction(body: JsonObject): Failure | undefined
+  /** The answer to it. */
   compacted(body: JsonObject, reply: { replyId: string; createdAt: number; item: JsonObject; usage: Usage }): Json
+  conversations: ConversationForm
+}
+
+/** Conversations under the ids of an API. */
+export interface ConversationForm {
+  /** The name of their paths. */
+  endpoint: string
+  /** `key`: 32 hexadecimal digits. */
+  id(key: string): string
+  /** Undefined: it is not the id of a conversation. */
+  keyIn(id: string): string | undefined
+  /** `createdAt`: in seconds. */
+  whole(conversation: { id: string; createdAt: number; metadata: Json }): JsonObject
+  deleted(id: string): JsonObject
+  unknown(id: string): Failure
+  unknownItem(id: string): Failure
+  /** Fields of a request; throws a SynapseError if they are not valid. */
+  metadataIn(body: JsonObject, about: { isRequired: boolean }): JsonObject
+  itemsIn(body: JsonObject, about: { isRequired: boolean }): JsonObject[]
 }
 
 export interface ModelForm {

@@ -250,11 +250,8 @@ export async function compact(incoming: AuthenticatedRequest, items: StoredItems
   const service = await loadService(incoming.door.wire)
   // What a stored response contains can be summarised without anything new.
   const read = await readBody(incoming, undefined, { [service.listField]: [] })
-  // The API requires it here, even of a server that has a default model.
-  if (!read.body.model) {
-    const message = "Missing required parameter: 'model'."
-    throw new SynapseError({ kind: 'bad-input', code: 'missing_required_parameter', param: 'model', message })
-  }
+  const refused = items.refuseCompaction(read.body)
+  if (refused) throw new SynapseError(refused)
   const { store } = lastingContext(incoming.server)
   const run = await startSummary(incoming, read, service)
   const about = { run, replyId: newId(service), body: read.body }
@@ -266,7 +263,7 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
   const { sent: given, model, request } = read
   const server = lastingContext(incoming.server)
   const whole = await withStart(incoming, service, request)
-  if (whole.messages.length === 0) throw badInput('There is nothing to summarise: send input or previous_response_id.')
+  if (whole.messages.length === 0) throw badInput(`There is nothing to summarise: send ${service.listField}.`)
   const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
   const { signal } = incoming.request
   const summary = await summaryRequest(whole, size.window)
@@ -296,5 +293,7 @@ async function startOf(
   if (token !== undefined) return replyOfToken(store, owner, token)
   const stored = door?.stored
   if (stored && previousId !== undefined) return startAfter(store, owner, previousId, { stored, memory })
-  return conversation === undefined ? undefined : startInConversation(store, owner, conversation, messages)
+  const items = stored?.items
+  if (!items || conversation === undefined) return undefined
+  return startInConversation({ store, items }, owner, conversation, messages)
 }

@@ -7,8 +7,8 @@ import type { Reply } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
-import type { WireService } from '../../wires/service.ts'
-import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
+import type { StoredItems, WireService } from '../../wires/service.ts'
+import { objectIn, objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
 import { lastShown, withoutAnswered } from './hidden-calls.ts'
 import { replyIdsIn } from './match-records.ts'
@@ -22,7 +22,7 @@ export interface ClientItem {
 
 /** `path`: from the beginning to an entry of a conversation. */
 export async function clientItems(
-  { store, owner, wire }: { store: Store; owner: string; wire: string },
+  { store, owner, wire, items: form }: { store: Store; owner: string; wire: string; items: StoredItems },
   path: readonly Entry[],
 ): Promise<ClientItem[]> {
   const format = await loadTranscript(wire)
@@ -39,8 +39,9 @@ export async function clientItems(
     const { message } = entry
     const isOurs = message.role === 'assistant' && !message.source
     const { replyId, isPassed = false } = replies.get(entry.id) ?? {}
-    const answered = isOurs && !isPassed ? await answeredItems(wire, wholeReplyAt(path, entry), replyId) : []
-    items.push(...asAnswered(own, answered, callIds).map((value) => ({ entry, value })))
+    const answered =
+      isOurs && !isPassed ? await answeredItems({ wire, items: form }, wholeReplyAt(path, entry), replyId) : []
+    items.push(...asAnswered(own, answered, { form, callIds }).map((value) => ({ entry, value })))
   }
   return items
 }
@@ -61,15 +62,14 @@ const mostEntries = 64
 
 /** The items of an answer. Without the id of the reply, they have none either. */
 export async function answeredItems(
-  wire: string,
+  { wire, items: form }: { wire: string; items: StoredItems },
   reply: Reply | undefined,
   replyId: string | undefined,
 ): Promise<JsonObject[]> {
   if (!reply) return []
   const profile = { model: '', replyId: replyId ?? '', createdAt: 0, inputTokens: 0 }
   const body = await wholeBody({ wire, service: await loadService(wire) }, reply, profile, noUsage)
-  const [{ output } = {}] = objectsIn([body])
-  const items = objectsIn(output)
+  const items = form.inBody(objectIn(body))
   return replyId === undefined ? items.map(({ id: _id, ...item }) => item) : items
 }
 
@@ -91,7 +91,7 @@ export function itemIdsOf(
 function asAnswered(
   written: readonly JsonObject[],
   answered: readonly JsonObject[],
-  callIds: Map<string, string>,
+  { form, callIds }: { form: StoredItems; callIds: Map<string, string> },
 ): JsonObject[] {
   let end = answered.length
   return written
@@ -99,10 +99,13 @@ function asAnswered(
     .map((item) => {
       const at = answered.slice(0, end).findLastIndex((one) => typeOf(one) === typeOf(item))
       const found = answered[at]
-      const id = textIn(item.call_id)
-      if (!found) return callIds.has(id) ? { ...item, call_id: callIds.get(id) ?? id } : item
+      const id = form.callIdIn(item)
+      if (!found) {
+        const answeredId = id === undefined ? undefined : callIds.get(id)
+        return answeredId === undefined ? item : form.withCallId(item, answeredId)
+      }
       end = at
-      if (id !== '') callIds.set(id, textIn(found.call_id))
+      if (id !== undefined) callIds.set(id, form.callIdIn(found) ?? '')
       return item.id === undefined || found.id !== undefined ? found : { ...found, id: item.id }
     })
     .toReversed()

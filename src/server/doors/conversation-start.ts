@@ -1,9 +1,10 @@
-// Where a request continues that names its conversation, as with OpenAI's API: at the end of the conversation, or at the
+// Where a request continues that names its conversation: at the end of the conversation, or at the
 // last question if that has no answer and is repeated.
 
 import type { Entry } from '../../core/log.ts'
 import type { Message } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
+import type { StoredItems } from '../../wires/service.ts'
 import { isInterrupted } from '../../wires/shared/replayable.ts'
 import { grouped } from './canonical.ts'
 import { conversationLocked, conversationOf } from './conversations.ts'
@@ -11,12 +12,13 @@ import type { StartingPoint } from './match.ts'
 
 /** `id`: as the client names the conversation. `messages`: of the request. */
 export async function startInConversation(
-  store: Store,
+  place: { store: Store; items: StoredItems },
   owner: string,
   id: string,
   messages: readonly Message[],
 ): Promise<StartingPoint> {
-  const { id: conversationId, head } = await conversationOf(store, owner, id)
+  const { store } = place
+  const { id: conversationId, head } = await conversationOf(place, owner, id)
   if (head === null) return { conversationId, hash: '', head }
   const path = await store.history(owner, head)
   const unanswered = await unansweredPath(store, owner, conversationId, path)

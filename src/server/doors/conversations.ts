@@ -1,4 +1,4 @@
-// Conversations of OpenAI's API: the conversations of the store under the ids of that API. Their items are the messages
+// Conversations that clients name: the conversations of the store under the ids of an API. Their items are the messages
 // of the current branch; a deleted one stays in the log, on another branch.
 
 import { asFailure, SynapseError } from '../../core/error.ts'
@@ -9,16 +9,15 @@ import { holdLease } from '../../run/log/lease.ts'
 import { uuidFrom, uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
 import type { Store, Write } from '../../store/store.ts'
-import type { StoredItems } from '../../wires/service.ts'
+import type { ConversationForm, StoredItems } from '../../wires/service.ts'
 import { listOf } from '../../wires/shared/item-pages.ts'
-import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
+import { textIn } from '../../wires/shared/json-fields.ts'
 import { loadTranscript } from '../../wires/list.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
 import { clientItems, itemsIn, type ClientItem } from './client-items.ts'
 import { pageFor } from './responses.ts'
 
 const kind = 'door-conversation'
-const mostItems = 20
 
 export interface ConversationsRequest {
   method: string
@@ -29,40 +28,42 @@ export interface ConversationsRequest {
   query: URLSearchParams
 }
 
-/** Where conversations are stored, and the format of their items. */
-export interface ConversationForm {
+/** Where conversations are stored, and their form. */
+interface Conversations {
   store: Store
   wire: string
   items: StoredItems
 }
 
 export async function atConversations(
-  form: ConversationForm,
+  place: Conversations,
   owner: string,
   request: ConversationsRequest,
 ): Promise<Json> {
   const { method, id, isItems, item, body, query } = request
-  const { store } = form
-  if (id === undefined) return createConversation(form, owner, body)
-  const conversation = await conversationOf(store, owner, id)
+  const {
+    store,
+    items: { conversations: form },
+  } = place
+  if (id === undefined) return createConversation(place, owner, body)
+  const conversation = await conversationOf(place, owner, id)
   if (!isItems) {
-    if (method === 'POST' && body.metadata === undefined) throw wrongField('metadata', missing('metadata'))
-    const change = method === 'DELETE' ? { deleted: true } : { metadata: metadataIn(body) }
-    if (method !== 'GET') await oneByOne(conversation, () => updateData(store, conversation, change))
-    if (method === 'DELETE') return { id, object: 'conversation.deleted', deleted: true }
-    return conversationBody(store, conversation)
+    if (method === 'GET') return conversationBody(place, conversation)
+    const isDeleted = method === 'DELETE'
+    const change = isDeleted ? { deleted: true } : { metadata: form.metadataIn(body, { isRequired: true }) }
+    await oneByOne(conversation, () => updateData(store, conversation, change))
+    return isDeleted ? form.deleted(id) : conversationBody(place, conversation)
   }
   if (method === 'POST') {
-    if (body.items === undefined) throw wrongField('items', missing('items'))
-    const messages = await messagesIn(form, body)
-    return withLease(form, conversation, (write) => addItems(form, conversation, messages, write))
+    const messages = await messagesOf(place, form.itemsIn(body, { isRequired: true }))
+    return withLease(place, conversation, (write) => addItems(place, conversation, messages, write))
   }
   if (item !== undefined && method === 'DELETE') {
-    await withLease(form, conversation, (write, now) => deleteItem(form, now, item, write))
-    return conversationBody(store, conversation)
+    await withLease(place, conversation, (write, now) => deleteItem(place, now, item, write))
+    return conversationBody(place, conversation)
   }
-  const items = await itemsOf(form, conversation)
-  if (item !== undefined) return itemWithId(items, item).value
+  const items = await itemsOf(place, conversation)
+  if (item !== undefined) return itemWithId(place, items, item).value
   return pageFor(
     items.map(({ value }) => value),
     query,
@@ -71,7 +72,7 @@ export async function atConversations(
 
 /** Writes items while nothing else writes to the conversation. `now`: the conversation as it is then. */
 async function withLease<T>(
-  { store }: ConversationForm,
+  { store, items: { conversations: form } }: Conversations,
   { owner, id }: Conversation,
   write: (write: Write, now: Conversation) => Promise<T>,
 ): Promise<T> {
@@ -81,7 +82,7 @@ async function withLease<T>(
     })
     try {
       const now = await store.conversation(owner, id)
-      if (!now) throw unknownConversation(apiId(id))
+      if (!now) throw new SynapseError(form.unknown(apiId(form, id)))
       return await write(held.write(), now)
     } finally {
       await held.release()
@@ -107,28 +108,31 @@ async function oneByOne<T>({ id }: Pick<Conversation, 'id'>, change: () => Promi
   }
 }
 
-async function createConversation(form: ConversationForm, owner: string, body: JsonObject): Promise<Json> {
-  const { store } = form
-  const messages = await messagesIn(form, body)
-  const metadata = metadataIn(body)
+async function createConversation(place: Conversations, owner: string, body: JsonObject): Promise<Json> {
+  const {
+    store,
+    items: { conversations: form },
+  } = place
+  const messages = await messagesOf(place, form.itemsIn(body, { isRequired: false }))
+  const metadata = form.metadataIn(body, { isRequired: false })
   const conversation = await store.createConversation(owner)
   const entries = messages.map((message) => ({ message }))
   if (entries.length > 0) await store.appendAll(owner, conversation.id, entries)
   if (Object.keys(metadata).length > 0) await updateData(store, conversation, { metadata })
-  return conversationBody(store, conversation)
+  return conversationBody(place, conversation)
 }
 
 /** By the id of the API. */
-export async function conversationOf(store: Store, owner: string, id: string): Promise<Conversation> {
-  const hex = /^conv_([0-9a-f]{32})$/.exec(id)?.[1]
-  const found = hex === undefined ? undefined : await store.conversation(owner, uuidFrom(hex))
+export async function conversationOf(
+  { store, items: { conversations: form } }: Pick<Conversations, 'store' | 'items'>,
+  owner: string,
+  id: string,
+): Promise<Conversation> {
+  const key = form.keyIn(id)
+  const found = key === undefined ? undefined : await store.conversation(owner, uuidFrom(key))
   const isDeleted = found && (await store.record(owner, kind, found.id))?.data['deleted'] === true
   if (found && !isDeleted) return found
-  throw unknownConversation(id)
-}
-
-function unknownConversation(id: string): SynapseError {
-  return new SynapseError({ kind: 'not-found', message: `Conversation with id '${id.slice(0, 100)}' not found.` })
+  throw new SynapseError(form.unknown(id.slice(0, 100)))
 }
 
 async function updateData(store: Store, conversation: Conversation, data: JsonObject): Promise<void> {
@@ -148,26 +152,25 @@ async function storedData(store: Store, { owner, id }: Conversation): Promise<Js
   return (await store.record(owner, kind, id))?.data ?? {}
 }
 
-async function conversationBody(store: Store, conversation: Conversation): Promise<Json> {
+async function conversationBody(
+  { store, items: { conversations: form } }: Conversations,
+  conversation: Conversation,
+): Promise<Json> {
   const { id, createdAt } = conversation
   const { metadata = {} } = await storedData(store, conversation)
-  const created_at = Math.floor(Date.parse(createdAt) / 1000)
-  return { id: apiId(id), object: 'conversation', created_at, metadata }
+  return form.whole({ id: apiId(form, id), createdAt: Math.floor(Date.parse(createdAt) / 1000), metadata })
 }
 
-function apiId(id: string): string {
-  return `conv_${id.replaceAll('-', '')}`
+function apiId({ id }: ConversationForm, conversationId: string): string {
+  return id(conversationId.replaceAll('-', ''))
 }
 
-async function itemsOf(
-  { store, wire, items: form }: ConversationForm,
-  conversation: Conversation,
-): Promise<ClientItem[]> {
+async function itemsOf({ store, wire, items: form }: Conversations, conversation: Conversation): Promise<ClientItem[]> {
   const { owner, head } = conversation
   const path = head === null ? [] : await store.history(owner, head)
   const { keys } = await storedData(store, conversation)
   const counts = new Map<string, number>()
-  return (await clientItems({ store, owner, wire }, path)).map(({ entry, value }) => {
+  return (await clientItems({ store, owner, wire, items: form }, path)).map(({ entry, value }) => {
     const i = counts.get(entry.id) ?? 0
     counts.set(entry.id, i + 1)
     const moved = isObject(keys) ? keys[entry.id] : undefined
@@ -178,54 +181,50 @@ async function itemsOf(
   })
 }
 
-function itemWithId(items: readonly ClientItem[], id: string): ClientItem {
+function itemWithId({ items: form }: Conversations, items: readonly ClientItem[], id: string): ClientItem {
   const found = items.find(({ value }) => value.id === id)
   if (found) return found
-  throw new SynapseError({ kind: 'not-found', message: `Item with id '${id.slice(0, 100)}' not found.` })
+  throw new SynapseError(form.conversations.unknownItem(id.slice(0, 100)))
 }
 
 async function addItems(
-  form: ConversationForm,
+  place: Conversations,
   conversation: Conversation,
   messages: readonly Message[],
   write: Write,
 ): Promise<Json> {
-  const { store } = form
+  const { store } = place
   const { owner, id } = conversation
   const entries = messages.map((message) => ({ message }))
   const appended = entries.length === 0 ? [] : await store.appendAll(owner, id, entries, write)
   const ids = new Set(appended.map((entry) => entry.id))
   const head = appended.at(-1)?.id ?? null
-  const items = await itemsOf(form, { ...conversation, head })
+  const items = await itemsOf(place, { ...conversation, head })
   return listOf(items.filter(({ entry }) => ids.has(entry.id)).map(({ value }) => value))
 }
 
-async function messagesIn({ wire }: ConversationForm, body: JsonObject): Promise<readonly Message[]> {
-  const items = objectsIn(body.items)
-  const isList = body.items == null || (Array.isArray(body.items) && items.length === body.items.length)
-  if (!isList) throw wrongField('items', "Invalid type for 'items': expected an array of objects.")
-  checkCount(items)
+async function messagesOf({ wire }: Conversations, items: JsonObject[]): Promise<readonly Message[]> {
   return items.length === 0 ? [] : (await loadTranscript(wire)).read(items).messages
 }
 
 /** What came after the item is written again without it, in one transaction. The items that are left keep their ids. */
 async function deleteItem(
-  form: ConversationForm,
+  place: Conversations,
   conversation: Conversation,
   itemId: string,
   write: Write,
 ): Promise<void> {
-  const { store } = form
+  const { store, items: form } = place
   const { owner, id: conversationId, head } = conversation
-  const format = await loadTranscript(form.wire)
-  const items = await itemsOf(form, conversation)
-  const { entry } = itemWithId(items, itemId)
+  const format = await loadTranscript(place.wire)
+  const items = await itemsOf(place, conversation)
+  const { entry } = itemWithId(place, items, itemId)
   const keysOf = ({ id }: Entry): string[] =>
     items.filter((item) => item.entry.id === id).map(({ value }) => textIn(value.id))
   const path = head === null ? [] : await store.history(owner, head)
   const index = path.findIndex(({ id }) => id === entry.id)
   const later = path.slice(index + 1).map((after) => ({ message: after.message, at: after.at, keys: keysOf(after) }))
-  const rewritten = [...withoutItem(format, entry, keysOf(entry), itemId), ...later].map((one) => ({
+  const rewritten = [...withoutItem({ format, form }, entry, keysOf(entry), itemId), ...later].map((one) => ({
     id: uuidv7(),
     ...one,
   }))
@@ -249,12 +248,17 @@ async function deleteItem(
 }
 
 /** A message without one of its items; what is left may be several messages. `keys`: of its items. */
-function withoutItem(format: TranscriptFormat, entry: Entry, keys: string[], key: string) {
+function withoutItem(
+  { format, form }: { format: TranscriptFormat; form: StoredItems },
+  entry: Entry,
+  keys: string[],
+  key: string,
+) {
   const { message, at } = entry
   const items = itemsIn(format, entry)
   const left = items.filter((_, i) => keys[i] !== key)
   const leftKeys = keys.filter((other) => other !== key)
-  const isCallLeft = items.flatMap(({ call_id: call }, i) => (call === undefined ? [] : [keys[i] !== key]))
+  const isCallLeft = items.flatMap((item, i) => (form.callIdIn(item) === undefined ? [] : [keys[i] !== key]))
   const callIds = callIdsIn(message).filter((_, i) => isCallLeft[i])
   const messages = left.length === 0 ? [] : format.read(left).messages
   return withCallIds(messages, callIds, message.source !== undefined).map((part) => ({
@@ -276,24 +280,4 @@ function withCallIds(messages: readonly Message[], callIds: string[], ofClient: 
     )
     return { ...message, parts, ...(ofClient && source && { source }) } as Message
   })
-}
-
-function metadataIn({ metadata }: JsonObject): JsonObject {
-  if (isObject(metadata)) return metadata
-  if (metadata == null) return {}
-  throw wrongField('metadata', "Invalid type for 'metadata': expected an object.")
-}
-
-function missing(param: string): string {
-  return `Missing required parameter: '${param}'.`
-}
-
-function wrongField(param: string, message: string): SynapseError {
-  return new SynapseError({ kind: 'bad-input', param, message })
-}
-
-function checkCount(items: readonly JsonObject[]): void {
-  if (items.length <= mostItems) return
-  const message = `Invalid 'items': array too long. Expected an array with maximum length ${mostItems}, but got an array with length ${items.length} instead.`
-  throw new SynapseError({ kind: 'bad-input', code: 'array_above_max_length', param: 'items', message })
 }

@@ -4,6 +4,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService, loadTranscript } from '../../wires/list.ts'
+import type { StoredItems } from '../../wires/service.ts'
 import { objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import { answeredItems } from './client-items.ts'
 import { storedSummary } from './compact.ts'
@@ -43,7 +44,7 @@ export async function withReferencedItems(
       continue
     }
     const entryId = textIn(data.entryId)
-    const known = replies.get(entryId) ?? itemsOf({ store, owner, wire }, data)
+    const known = replies.get(entryId) ?? itemsOf({ store, owner, wire, items: form }, data)
     replies.set(entryId, known)
     const found = (await known).find((one) => one.id === id)
     items.push(found ?? item)
@@ -54,10 +55,10 @@ export async function withReferencedItems(
 
 /** The items of an answer, with their ids. */
 async function itemsOf(
-  { store, owner, wire }: { store: Store; owner: string; wire: string },
+  { store, owner, wire, items }: { store: Store; owner: string; wire: string; items: StoredItems },
   { entryId, replyId, passedBy }: JsonObject,
 ): Promise<JsonObject[]> {
   const reply = await replyAt(store, owner, textIn(entryId))
-  if (!reply || passedBy === undefined) return answeredItems(wire, reply, textIn(replyId))
+  if (!reply || passedBy === undefined) return answeredItems({ wire, items }, reply, textIn(replyId))
   return objectsIn((await loadTranscript(wire)).write([reply]))
 }

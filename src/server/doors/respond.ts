@@ -100,7 +100,8 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
   if (!stored) throw nothingAt(url)
   const { items, retrieval } = stored
   if (items && name === 'compact') return compact(incoming, items)
-  if (items && name === 'conversations' && (id !== undefined || method === 'POST') && (part ?? 'items') === 'items') {
+  const isConversation = name === items?.conversations.endpoint && (id !== undefined || method === 'POST')
+  if (items && isConversation && (part ?? 'items') === 'items') {
     const body = method === 'POST' ? (await jsonBody(incoming)).value : {}
     const asked = { method, id, isItems: part !== undefined, item, body, query: url.searchParams }
     return json(await atConversations({ store, wire, items }, owner, asked))

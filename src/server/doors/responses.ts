@@ -166,14 +166,14 @@ async function writingRun(
 
 export async function inputItems(
   replies: Replies,
-  { withId }: StoredItems,
+  form: StoredItems,
   id: string,
   query: URLSearchParams,
 ): Promise<Json> {
   const { data } = await storedRecord(replies, id)
-  const items = data.isSummary === true ? await summarisedItems(replies, data) : await itemsBefore(replies, data)
+  const items = data.isSummary === true ? await summarisedItems(replies, data) : await itemsBefore(replies, form, data)
   return pageFor(
-    items.map((value, i) => withId(value, `${id}-${i}`)),
+    items.map((value, i) => form.withId(value, `${id}-${i}`)),
     query,
   )
 }
@@ -184,9 +184,9 @@ async function summarisedItems({ store, owner, wire }: Replies, { exchangeId }: 
   return objectsIn((await requestBody(store, owner, textIn(exchangeId)))?.[listField])
 }
 
-async function itemsBefore(replies: Replies, data: JsonObject): Promise<JsonObject[]> {
+async function itemsBefore(replies: Replies, form: StoredItems, data: JsonObject): Promise<JsonObject[]> {
   const { store, owner, wire } = replies
-  const items = await clientItems({ store, owner, wire }, await inputPath(replies, data))
+  const items = await clientItems({ store, owner, wire, items: form }, await inputPath(replies, data))
   return items.map(({ value }) => value)
 }
 

@@ -2,8 +2,8 @@
 
 import { SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { ProviderReference, StoredItems, StoredReplies, WireService } from '../service.ts'
-import { listIn, objectsIn, textIn, valueAt, valueFor } from '../shared/json-fields.ts'
+import type { ProviderReference, StoredReplies, WireService } from '../service.ts'
+import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import {
@@ -16,9 +16,10 @@ import {
   toolChoiceIn,
 } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
-import { itemsOf, requestDefaults, writeUsage } from './emulate.ts'
+import { requestDefaults } from './emulate.ts'
 import { readServerTool } from './options.ts'
-import { itemId, stringField } from './types.ts'
+import { storedItems } from './stored-items.ts'
+import { stringField } from './types.ts'
 
 export const openaiResponsesService: WireService = {
   home: 'openai',
@@ -156,7 +157,7 @@ function storedResponses(): StoredReplies {
       notCancellable:
         'Cannot cancel a synchronous response. Only responses created with background=true can be cancelled.',
     },
-    items: responseItems(),
+    items: storedItems,
   }
 }
 
@@ -198,30 +199,6 @@ function conversationId(body: JsonObject): string | undefined {
   return isObject(body.conversation) ? stringField(body.conversation, 'id') : stringField(body, 'conversation')
 }
 
-function responseItems(): StoredItems {
-  return {
-    withId: withItemId,
-    idsOf: (parts, replyId) => itemsOf(parts, replyId).map(({ id }) => textIn(id)),
-    referenceIn: (item) => (isObject(item) && item.type === 'item_reference' ? textIn(item.id) : undefined),
-    compaction: (exchangeId, token) => ({
-      id: itemId('compaction', exchangeId),
-      type: 'compaction',
-      encrypted_content: token,
-    }),
-    continuing: (item, { previous_response_id: _id, ...body }) => ({ ...body, input: [item, ...ownItems(body)] }),
-    compacted(body, { replyId, createdAt, item, usage }) {
-      const users = objectsIn(body.input).filter(({ role }) => role === 'user')
-      return {
-        id: replyId,
-        object: 'response.compaction',
-        created_at: createdAt,
-        output: [...users.map((user, i) => withItemId(user, `${replyId}${i}`)), item],
-        usage: writeUsage(usage),
-      }
-    },
-  }
-}
-
 export function requestFields(body: JsonObject): JsonObject {
   const echoed = Object.entries(requestDefaults).map(([name, value]) => [name, body[name] ?? value])
   const reasoning = isObject(body.reasoning) ? body.reasoning : {}
@@ -245,35 +222,4 @@ function toolOf(tool: Json): Json {
   return isObject(tool) && tool.type === 'function'
     ? { description: null, parameters: null, strict: true, ...tool }
     : tool
-}
-
-/** Items of the Responses wire: as they arrive in a body, and as a server stores them. */
-export function ownItems(body: JsonObject): JsonObject[] {
-  if (typeof body.input === 'string') return [{ type: 'message', role: 'user', content: body.input }]
-  return objectsIn(body.input)
-}
-
-/** Items get an id when they are stored; a message given as a string is stored in its full form. */
-export function withItemId(item: JsonObject, seed: string): JsonObject {
-  const type = textIn(item.type) || 'message'
-  const prefix = valueFor(itemPrefixes, type) ?? 'item'
-  const part = item.role === 'assistant' ? 'output_text' : 'input_text'
-  const content = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content
-  return {
-    ...item,
-    type,
-    id: item.id ?? `${prefix}_${seed.replace(/^[a-z]+_/, '')}`,
-    ...(content !== undefined && { content }),
-    ...(statusTypes.has(type) && { status: item.status ?? 'completed' }),
-  }
-}
-
-const statusTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'function_call_output'])
-
-const itemPrefixes: Record<string, string> = {
-  message: 'msg',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  reasoning: 'rs',
-  compaction: 'cmp',
 }

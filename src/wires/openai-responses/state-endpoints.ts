@@ -9,7 +9,8 @@ import { lettersFrom } from '../shared/letters.ts'
 import { promptTokens } from '../shared/prompt.ts'
 import { openaiRefusal, refusalFor } from '../shared/refusal.ts'
 import { seal, unseal } from '../shared/seal.ts'
-import { promptOf, withItemId } from './service.ts'
+import { promptOf } from './service.ts'
+import { conversationForm, tooMany, withItemId } from './stored-items.ts'
 import type { ResponsesState, StoredConversation } from './state.ts'
 
 /** GET and DELETE of a stored response, and the list of its input items. */
@@ -39,16 +40,16 @@ export function handleConversation(service: ResponsesState, operation: Endpoint,
       items: newItems(body, seed),
       locked: false,
     }
-    const newId = `conv_${lettersFrom(seed, 32)}`
+    const newId = conversationForm.id(lettersFrom(seed, 32))
     service.conversations.put(newId, owner, conversation, now)
     return conversationBody(newId, conversation)
   }
   const conversation = service.conversations.get(id, owner, now)
-  if (!conversation) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
+  if (!conversation) throw openaiRefusal(404, conversationForm.unknown(id).message, { param: 'conversation' })
   if (part === 'items') return handleItems(id, conversation, item, visit)
   if (method === 'DELETE') {
     service.conversations.delete(id, owner)
-    return { id, object: 'conversation.deleted', deleted: true }
+    return conversationForm.deleted(id)
   }
   if (method === 'POST') conversation.metadata = body.metadata ?? conversation.metadata
   return conversationBody(id, conversation)
@@ -64,18 +65,15 @@ function handleItems(
   if (item !== undefined) {
     const index = conversation.items.findIndex((candidate) => candidate.id === item)
     const stored = conversation.items[index]
-    if (!stored) throw openaiRefusal(404, `Item with id '${item}' not found.`)
+    if (!stored) throw openaiRefusal(404, conversationForm.unknownItem(item).message)
     if (method !== 'DELETE') return stored
     conversation.items.splice(index, 1)
     return conversationBody(id, conversation)
   }
   if (method !== 'POST') return pageOf(conversation.items, query)
   const items = newItems(body, seed)
-  // Checked 2026-11: at most 20 in one call.
-  if (items.length > 20) {
-    const message = `Invalid 'items': array too long. Expected an array with maximum length 20, but got an array with length ${items.length} instead.`
-    throw openaiRefusal(400, message, { param: 'items', code: 'array_above_max_length' })
-  }
+  const failure = tooMany(items)
+  if (failure) throw openaiRefusal(400, failure.message, failure)
   conversation.items.push(...items)
   return listOf(items)
 }
@@ -120,13 +118,8 @@ function newItems(body: JsonObject, seed: string): JsonObject[] {
   return objectsIn(body.items).map((item, i) => withItemId(item, lettersFrom(`${seed} ${i}`, 24)))
 }
 
-function conversationBody(id: string, conversation: StoredConversation): JsonObject {
-  return {
-    id,
-    object: 'conversation',
-    created_at: conversation.createdAt,
-    metadata: isObject(conversation.metadata) ? conversation.metadata : {},
-  }
+function conversationBody(id: string, { createdAt, metadata }: StoredConversation): JsonObject {
+  return conversationForm.whole({ id, createdAt, metadata: isObject(metadata) ? metadata : {} })
 }
 
 // Compaction on the Responses wire: an encrypted item that replaces what came before it. It comes from a separate

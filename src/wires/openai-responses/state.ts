@@ -19,7 +19,8 @@ import {
   readableItems,
   requestedCompaction,
 } from './state-endpoints.ts'
-import { ownItems, requestFields, withItemId } from './service.ts'
+import { requestFields } from './service.ts'
+import { ownItems, withItemId } from './stored-items.ts'
 
 interface StoredResponse {
   input: JsonObject[]
