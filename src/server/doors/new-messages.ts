@@ -2,7 +2,7 @@
 
 import { callsOf, type Message, type Reply, type ToolCallPart } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
-import { holdsToken } from '../../wires/shared/sealed-token.ts'
+import { holdsSignature, holdsToken } from '../../wires/shared/sealed-token.ts'
 import { clientIdsOf } from './call-ids.ts'
 import { nextHash, type Group } from './canonical.ts'
 import { ourReplyIn } from './match-records.ts'
@@ -69,10 +69,7 @@ function withOurCallIds(message: Message, calls: ReadonlyMap<string, ToolCallPar
  */
 function withoutUnknownNative(message: Message): Message {
   if (message.role !== 'assistant' || message.native.length === 0) return message
-  const isSealed =
-    !holdsToken(message.native) &&
-    /"(?:signature|encrypted_content|thoughtSignature)":"[^"]/.test(JSON.stringify(message.native))
-  if (isSealed) return message
+  if (!holdsToken(message.native) && holdsSignature(message.native)) return message
   return { ...message, native: [], parts: message.parts.map((part) => withoutPlace(part)) }
 }
 

@@ -1,5 +1,6 @@
-// The placeholder for a provider's signature or ciphertext in replies of our server: a token that names the stored
-// reply. It is base64, as clients expect there, and can be recognised, because it must never be sent to a provider.
+// Signatures and ciphertexts of providers, and the placeholder for them in replies of our server: a token that names the
+// stored reply. It is base64, as clients expect there, and can be recognised, because it must never be sent to a
+// provider.
 
 import { isObject, type Json } from '../../core/json.ts'
 
@@ -34,4 +35,9 @@ function holds(value: Json | undefined): boolean {
   if (typeof value === 'string') return isToken(value)
   if (Array.isArray(value)) return value.some(holds)
   return isObject(value) && Object.values(value).some(holds)
+}
+
+/** Whether supposed provider data contains a signature or a ciphertext, which only a provider can make. */
+export function holdsSignature(native: readonly Json[]): boolean {
+  return /"(?:signature|encrypted_content|thoughtSignature)":"[^"]/.test(JSON.stringify(native))
 }
