@@ -76,7 +76,11 @@ export async function checkAnswer(schema: JsonObject, text: string, original?: o
   return { problem: listFindings('The answer does not fit its schema. Answer again.', findings, 'the answer') }
 }
 
-/** Many models put JSON into a code block, even when instructed not to. */
-function withoutFence(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text
+/**
+ * Many models put JSON into a code block, even when instructed not to. Some write spaces until they are stopped, so
+ * patterns begin at the start of the text only.
+ */
+export function withoutFence(text: string): string {
+  const inner = text.trim().replace(/^```(?:json)?\s*\n/i, '')
+  return inner.endsWith('```') ? inner.slice(0, -3) : inner
 }

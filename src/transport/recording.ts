@@ -27,7 +27,7 @@ export function readRecording(protocol: Wire, text: string): Recording {
 
 /** Undefined if it is not base64 of frames. */
 function framesIn(text: string): Recording | undefined {
-  if (!/^[A-Za-z0-9+/\s]+=*\s*$/.test(text)) return undefined
+  if (!/^[A-Za-z0-9+/\s]+(?:=+\s*)?$/.test(text)) return undefined
   const unframer = unframeAwsEvents(text.length + 1)
   const chunks = unframer.push(Buffer.from(text, 'base64'))
   unframer.flush()

@@ -145,6 +145,17 @@ test('a page is fetched as text, without its scripts', async (t) => {
   await assert.rejects(fetchText(`${url}/picture`, rules, signal), /is image\/png, not text/)
 })
 
+test('a page of tags without ends takes linear time', async (t) => {
+  const pages = ['<svg', '<title<t', '<p<'].map((tag) => tag.repeat(300_000 / tag.length))
+  const { url, rules } = await site(t, (path) => ({
+    headers: { 'content-type': 'text/html' },
+    body: pages[Number(path.slice(1))] ?? '',
+  }))
+  const began = performance.now()
+  for (const page of pages.keys()) await fetchText(`${url}/${page}`, rules, signal)
+  assert.ok(performance.now() - began < 5000)
+})
+
 test('nothing but the public internet is fetched: not by name, by address, or after a redirect', async (t) => {
   const { url, port, rules, seen } = await site(t, (path) => ({
     status: 302,

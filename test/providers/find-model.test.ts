@@ -41,17 +41,15 @@ test('a name that is nearly right is suggested, and one that is not is left to t
   assert.deepEqual(await findModel('nothing-like-it', { rows: own, env: {} }), { provider: 'nothing-like-it' })
 })
 
-test(
-  'a name of any length is answered at once, for it can come from a client of a server',
-  { timeout: 10_000 },
-  async () => {
-    const long = 'x'.repeat(100_000)
-    assert.deepEqual(await findModel(long, { rows, env: {} }), { provider: long })
-    assert.deepEqual(await findModel(`${long}/${long}`, { rows, env: {} }), { provider: long, model: long })
-    const spaced = `a${' '.repeat(200_000)}b`
-    assert.deepEqual(await findModel(`openai/${spaced}`, { rows, env: {} }), { provider: 'openai', model: spaced })
-  },
-)
+test('a long name is compared with no other, for it can come from a client of a server', async () => {
+  const longest = 'x'.repeat(1000)
+  assert.deepEqual(await findModel(longest, { rows, env: {} }), { provider: longest })
+  for (const long of ['x'.repeat(100_000), `openai/a${' '.repeat(200_000)}b`])
+    await assert.rejects(
+      findModel(long, { rows, env: {} }),
+      /The name of a model has at most 1000 characters, not \d+\./,
+    )
+})
 
 test('the names of the built-in providers that people say most are found', async () => {
   const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' }

@@ -6,7 +6,7 @@ import { badInput, SynapseError } from '../../core/error.ts'
 import { joinDeltas } from '../../core/fold.ts'
 import { textOf, type Reply } from '../../core/message.ts'
 import type { RunSettings } from '../../settings/run.ts'
-import { answerOutput } from '../answer.ts'
+import { answerOutput, withoutFence } from '../answer.ts'
 import { channel } from './channel.ts'
 import { eventResponse } from './event-response.ts'
 import type { RunEnd } from '../loop.ts'
@@ -140,8 +140,7 @@ function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
 
 /** Undefined: nothing can be parsed yet. */
 function partialJson(text: string): Json | undefined {
-  const bare = text.replace(/^\s*```(?:json)?\s*\n/i, '').replace(/\n?\s*```\s*$/, '')
-  for (const end of ends(bare)) {
+  for (const end of ends(withoutFence(text))) {
     try {
       return JSON.parse(end) as Json
     } catch {

@@ -58,8 +58,15 @@ export function textHash(reply: Message): string | undefined {
 /** The same for what clients may quote of it: all of it, or what it marked as its summary. */
 export function quotableHashes(reply: Message): string[] {
   const text = textOf(reply.parts)
-  const [, summary] = /<summary>([\s\S]+?)<\/summary>/.exec(text) ?? []
+  const summary = markedSummary(text)
   return [text, ...(summary === undefined ? [] : [summary])].flatMap((one) => hashOfText(one) ?? [])
+}
+
+function markedSummary(text: string): string | undefined {
+  const [open, close] = ['<summary>', '</summary>']
+  const start = text.indexOf(open)
+  const end = start < 0 ? -1 : text.indexOf(close, start + open.length)
+  return end < 0 ? undefined : text.slice(start + open.length, end)
 }
 
 /** How many lines may come before a reply that a client quotes, and how many paragraphs after it. */

@@ -7,6 +7,7 @@ import { matchesPattern } from '../../core/pattern.ts'
 import { catalogue } from '../../providers/catalogue.ts'
 import { loadService } from '../../wires/list.ts'
 import { findModel } from '../../providers/find-model.ts'
+import { checkNameLength } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import type { WireDoor } from '../../wires/service.ts'
 import type { Policy } from '../../settings/policy.ts'
@@ -32,6 +33,8 @@ export interface DoorModel {
  */
 export async function modelFor(door: Door, name: string, server: ServerContext, asker: Principal): Promise<DoorModel> {
   const { wire, provider } = door
+  // Also of a name in whose place another model is used: it is repeated in the answer.
+  checkNameLength(name)
   const bare = name.replace(/^models\//, '')
   const { rows, doorModel, aliases = {}, routes = [] } = server
   const found = await chosen()

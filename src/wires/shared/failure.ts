@@ -249,7 +249,7 @@ function collectObject(value: JsonObject, evidence: Found, depth: number): void 
     const number = value[field]
     if (typeof number === 'number' && number >= 400 && number < 600) evidence.status ??= number
   }
-  if (typeof value.retryDelay === 'string') evidence.waitMs ??= durationIn(value.retryDelay)
+  if (typeof value.retryDelay === 'string') evidence.waitMs ??= durationIn(value.retryDelay.slice(0, 100))
 }
 
 function addText(text: string, evidence: Found): void {
