@@ -136,6 +136,15 @@ test('an answer has an estimated usage if the provider reports none', async (t) 
     assert.equal(usage.input_tokens, counted)
     assert.ok(usage.output_tokens > 0)
   }
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const asked = { model: body.model, input: 'Hello there, how are you?' }
+  for (const { usage } of [
+    await openai.responses.create(asked),
+    await openai.responses.stream(asked).finalResponse(),
+  ]) {
+    assert.equal(usage?.input_tokens, counted)
+    assert.ok((usage?.output_tokens ?? 0) > 0)
+  }
 })
 
 test('reasoning without words is no part of an answer, streamed or not', async (t) => {

@@ -190,6 +190,16 @@ for (const id of wireIds) {
       )
     })
 
+    test('counts of tokens below zero are none', () => {
+      const text = JSON.stringify(wire.whole(reply('Hello.'), profile))
+      const negative = text.replaceAll(/("[^"]*(?:token|count|input|output)[^"]*":)(\d)/gi, '$1-$2')
+      assert.notEqual(negative, text)
+      const { usage: reported } = readBack(wire, wire.split(JSON.parse(negative) as Json))
+      for (const [name, value] of Object.entries(reported ?? {})) {
+        if (name !== 'raw') assert.ok(Number(value) >= 0, `${name} ${String(value)}`)
+      }
+    })
+
     test('an interrupted stream is never mistaken for a complete reply', () => {
       fc.assert(
         fc.property(carriedBy(carries[id] ?? {}), fc.nat(), (sent, at) => {

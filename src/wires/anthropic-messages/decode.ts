@@ -28,7 +28,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { listIn, numberIn, objectIn } from '../shared/json-fields.ts'
+import { listIn, countIn, objectIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'
 import { outputOf, partOf, readBlock } from './read-reply.ts'
@@ -245,15 +245,15 @@ function readUsage(raw: JsonObject): Usage {
     total.cacheWrite += more.cacheWrite
   }
   const details = objectIn(raw.output_tokens_details)
-  return { ...total, reasoning: numberIn(details.thinking_tokens), raw }
+  return { ...total, reasoning: countIn(details.thinking_tokens), raw }
 }
 
 function countsIn(raw: JsonObject): Omit<Usage, 'reasoning' | 'raw'> {
-  const cacheRead = numberIn(raw.cache_read_input_tokens)
-  const cacheWrite = numberIn(raw.cache_creation_input_tokens)
+  const cacheRead = countIn(raw.cache_read_input_tokens)
+  const cacheWrite = countIn(raw.cache_creation_input_tokens)
   return {
-    input: numberIn(raw.input_tokens) + cacheRead + cacheWrite,
-    output: numberIn(raw.output_tokens),
+    input: countIn(raw.input_tokens) + cacheRead + cacheWrite,
+    output: countIn(raw.output_tokens),
     cacheRead,
     cacheWrite,
   }

@@ -28,7 +28,7 @@ import {
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { malformedInput } from '../shared/injected-text.ts'
-import { listIn, numberIn, objectIn, textIn } from '../shared/json-fields.ts'
+import { listIn, countIn, objectIn, textIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { split } from './emulate.ts'
 import { imageFormats, inside, kindOf, protocolId } from './types.ts'
@@ -249,11 +249,11 @@ function partOf(block: JsonObject): Exclude<Part, ToolResultPart> {
 // Tokens of one reply: cache reads and writes are counted separately from `inputTokens`.
 
 function readUsage(raw: JsonObject): Usage {
-  const cacheRead = numberIn(raw.cacheReadInputTokens)
-  const cacheWrite = numberIn(raw.cacheWriteInputTokens)
+  const cacheRead = countIn(raw.cacheReadInputTokens)
+  const cacheWrite = countIn(raw.cacheWriteInputTokens)
   return {
-    input: numberIn(raw.inputTokens) + cacheRead + cacheWrite,
-    output: numberIn(raw.outputTokens),
+    input: countIn(raw.inputTokens) + cacheRead + cacheWrite,
+    output: countIn(raw.outputTokens),
     cacheRead,
     cacheWrite,
     reasoning: 0,

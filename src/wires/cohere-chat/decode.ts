@@ -21,7 +21,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
+import { countIn, objectIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { callsInOrder, endCalls, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
@@ -127,13 +127,13 @@ function failureIn({ error }: JsonObject, raw: string, provider: string): Failur
 function readUsage(usage: JsonObject): Usage {
   const billed = objectIn(usage.billed_units)
   const tokens = isObject(usage.tokens) ? usage.tokens : billed
-  const input = numberIn(tokens.input_tokens) + numberIn(tokens.image_tokens)
+  const input = countIn(tokens.input_tokens) + countIn(tokens.image_tokens)
   return {
     input,
-    output: numberIn(tokens.output_tokens),
-    cacheRead: Math.min(input, numberIn(usage.cached_tokens)),
+    output: countIn(tokens.output_tokens),
+    cacheRead: Math.min(input, countIn(usage.cached_tokens)),
     cacheWrite: 0,
-    reasoning: numberIn(tokens.reasoning_tokens),
+    reasoning: countIn(tokens.reasoning_tokens),
     raw: usage,
   }
 }

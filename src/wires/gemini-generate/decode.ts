@@ -17,7 +17,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn, valuesIn } from '../shared/json-fields.ts'
+import { countIn, valuesIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { closeContent, type Content, emptyContent, nativeParts, readPart } from './read-reply.ts'
 import { aboutTheAnswer, protocolId } from './types.ts'
@@ -149,11 +149,11 @@ function badFinish(finish: string, message: string | undefined): Failure {
 // thoughts are counted separately from the candidates (checked 2026-11: the four add up to the total).
 
 function readUsage(raw: JsonObject): Usage {
-  const thoughts = numberIn(raw.thoughtsTokenCount)
+  const thoughts = countIn(raw.thoughtsTokenCount)
   return {
-    input: numberIn(raw.promptTokenCount) + numberIn(raw.toolUsePromptTokenCount),
-    output: numberIn(raw.candidatesTokenCount) + thoughts,
-    cacheRead: numberIn(raw.cachedContentTokenCount),
+    input: countIn(raw.promptTokenCount) + countIn(raw.toolUsePromptTokenCount),
+    output: countIn(raw.candidatesTokenCount) + thoughts,
+    cacheRead: countIn(raw.cachedContentTokenCount),
     cacheWrite: 0,
     reasoning: thoughts,
     raw,

@@ -17,7 +17,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn } from '../shared/json-fields.ts'
+import { countIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { closeSteps, nativeSteps, noSteps, startStep, type Steps, stopStep } from './read-reply.ts'
 
@@ -129,11 +129,11 @@ function stopReason(status: string, calls: number): StopReason {
 // are counted separately from the output (checked 2026-11: the four add up to the total).
 
 function readUsage(raw: JsonObject): Usage {
-  const thoughts = numberIn(raw.total_thought_tokens)
+  const thoughts = countIn(raw.total_thought_tokens)
   return {
-    input: numberIn(raw.total_input_tokens) + numberIn(raw.total_tool_use_tokens),
-    output: numberIn(raw.total_output_tokens) + thoughts,
-    cacheRead: numberIn(raw.total_cached_tokens),
+    input: countIn(raw.total_input_tokens) + countIn(raw.total_tool_use_tokens),
+    output: countIn(raw.total_output_tokens) + thoughts,
+    cacheRead: countIn(raw.total_cached_tokens),
     cacheWrite: 0,
     reasoning: thoughts,
     raw,

@@ -23,7 +23,7 @@ import {
   stopAfterInterruption,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { numberIn, objectIn, textIn } from '../shared/json-fields.ts'
+import { countIn, objectIn, textIn } from '../shared/json-fields.ts'
 import { callsInOrder, endCalls, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
@@ -112,12 +112,12 @@ function readUsage(usage: JsonObject): Usage {
   const prompt = objectIn(usage.prompt_tokens_details)
   const completion = objectIn(usage.completion_tokens_details)
   return {
-    input: numberIn(usage.prompt_tokens),
-    output: numberIn(usage.completion_tokens),
+    input: countIn(usage.prompt_tokens),
+    output: countIn(usage.completion_tokens),
     // `num_cached_tokens` until early 2026, `prompt_tokens_details` since.
-    cacheRead: numberIn(prompt.cached_tokens) || numberIn(usage.num_cached_tokens),
+    cacheRead: countIn(prompt.cached_tokens) || countIn(usage.num_cached_tokens),
     cacheWrite: 0,
-    reasoning: numberIn(completion.reasoning_tokens),
+    reasoning: countIn(completion.reasoning_tokens),
     raw: usage,
   }
 }

@@ -26,7 +26,7 @@ import {
 import { readFailure } from '../shared/failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { protocolId } from './types.ts'
-import { objectIn, textIn } from '../shared/json-fields.ts'
+import { countIn, objectIn, textIn } from '../shared/json-fields.ts'
 
 interface Growing {
   index: number
@@ -196,8 +196,8 @@ function readUsage(last: JsonObject): Usage | undefined {
   } = last
   if (typeof last.prompt_eval_count !== 'number' && typeof last.eval_count !== 'number') return undefined
   return {
-    input: typeof last.prompt_eval_count === 'number' ? last.prompt_eval_count : 0,
-    output: typeof last.eval_count === 'number' ? last.eval_count : 0,
+    input: countIn(last.prompt_eval_count),
+    output: countIn(last.eval_count),
     cacheRead: 0,
     cacheWrite: 0,
     reasoning: 0,

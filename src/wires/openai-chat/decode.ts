@@ -38,7 +38,7 @@ import {
   wireCall,
 } from './read-reply.ts'
 import { reasoningFields } from './types.ts'
-import { objectIn, listIn } from '../shared/json-fields.ts'
+import { countIn, listIn, objectIn } from '../shared/json-fields.ts'
 
 type TextKind = 'text' | 'reasoning' | 'refusal'
 
@@ -347,14 +347,15 @@ function isWhole(call: GatheredCall): boolean {
 function readUsage(raw: JsonObject): Usage {
   const prompt = objectIn(raw.prompt_tokens_details)
   const completion = objectIn(raw.completion_tokens_details)
-  const promptTokens = count(raw.prompt_tokens)
-  const completionTokens = count(raw.completion_tokens)
+  const promptTokens = countIn(raw.prompt_tokens)
+  const completionTokens = countIn(raw.completion_tokens)
 
-  const cacheRead = count(prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens)
-  const cacheWrite = count(prompt.cache_write_tokens ?? raw.cache_creation_input_tokens)
-  const reasoning = count(completion.reasoning_tokens ?? raw.reasoning_tokens)
+  const cacheRead = countIn(prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens)
+  const cacheWrite = countIn(prompt.cache_write_tokens ?? raw.cache_creation_input_tokens)
+  const reasoning = countIn(completion.reasoning_tokens ?? raw.reasoning_tokens)
 
-  const apart = reasoning > completionTokens || count(raw.total_tokens) === promptTokens + completionTokens + reasoning
+  const apart =
+    reasoning > completionTokens || countIn(raw.total_tokens) === promptTokens + completionTokens + reasoning
   return {
     input: cacheRead > promptTokens ? promptTokens + cacheRead : promptTokens,
     output: apart ? completionTokens + reasoning : completionTokens,
@@ -371,8 +372,4 @@ function usageIn(chunk: JsonObject): JsonObject | undefined {
   if (isObject(chunk.x_groq) && isObject(chunk.x_groq.usage)) return chunk.x_groq.usage
   const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
   return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? value : 0
 }

@@ -31,6 +31,7 @@ import {
   readText,
   type State,
 } from './decode-items.ts'
+import { countIn } from '../shared/json-fields.ts'
 import { numberField, objectField, objectFields, stringField } from './types.ts'
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
@@ -194,15 +195,15 @@ const incompleteReasons = new Map<string, StopReason>([
 export function readUsage(raw: Json | undefined): Usage | undefined {
   if (!isObject(raw)) return undefined
   const details = objectField(raw, 'input_tokens_details') ?? {}
-  const cacheRead = numberField(details, 'cached_tokens') ?? 0
-  const cacheWrite = numberField(details, 'cache_write_tokens') ?? 0
-  const input = numberField(raw, 'input_tokens') ?? 0
+  const cacheRead = countIn(details.cached_tokens)
+  const cacheWrite = countIn(details.cache_write_tokens)
+  const input = countIn(raw.input_tokens)
   return {
     input: cacheRead > input ? input + cacheRead : input,
-    output: numberField(raw, 'output_tokens') ?? 0,
+    output: countIn(raw.output_tokens),
     cacheRead,
     cacheWrite,
-    reasoning: numberField(objectField(raw, 'output_tokens_details') ?? {}, 'reasoning_tokens') ?? 0,
+    reasoning: countIn(objectField(raw, 'output_tokens_details')?.reasoning_tokens),
     raw,
   }
 }

@@ -4,8 +4,7 @@
 import { createFold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
-import { noUsage } from '../../core/usage.ts'
-import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
+import { partsInOrder, shownUsage, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
 import { asksForSummary, cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
 import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
@@ -93,7 +92,8 @@ function closePart(state: Writing, part: Part): Json[] {
 }
 
 function finishedResponse({ profile, fold, output }: Writing): JsonObject {
-  const { reply, usage = noUsage } = fold.result()
+  const { reply, usage: reported } = fold.result()
+  const usage = shownUsage(reply, reported, profile)
   const body = whole({ ...reply, native: [], parts: [] }, { ...profile, usage })
   return { ...(isObject(body) ? body : {}), ...profile.fields, ...statusOf(reply, profile), output }
 }

@@ -15,6 +15,11 @@ export function numberIn(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
+/** A number of tokens: one below zero would make a reply cheaper than nothing. */
+export function countIn(value: Json | undefined): number {
+  return Math.max(0, numberIn(value))
+}
+
 export function objectIn(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
