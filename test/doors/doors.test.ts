@@ -221,6 +221,26 @@ test("a client that asks for a summary of the reasoning gets another provider's 
   }
 })
 
+test('reasoning has a status, as xAI’s clients require, and can be sent back with it to any provider', async (t) => {
+  const { openai, emulator } = await clients(t)
+  const begun: unknown[] = []
+  const done: unknown[] = []
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Hello' }]
+  const stream = await openai.responses.create({ model: 'deepseek/deepseek-chat', input, stream: true })
+  for await (const event of stream) {
+    if (event.type === 'response.output_item.added' && event.item.type === 'reasoning') begun.push(event.item.status)
+    if (event.type === 'response.output_item.done' && event.item.type === 'reasoning') done.push(event.item.status)
+  }
+  assert.deepEqual([begun, done], [['in_progress'], ['completed']])
+  const { output } = await openai.responses.create({ model: 'deepseek/deepseek-chat', input })
+  assert.partialDeepStrictEqual(output, [{ type: 'reasoning', status: 'completed' }])
+  for (const model of ['openai/gpt-5.6', 'deepseek/deepseek-chat']) {
+    const next = [...input, ...output, { role: 'user' as const, content: 'More.' }] as typeof input
+    await openai.responses.create({ model, input: next })
+  }
+  assert.ok(emulator.requests.every(({ status }) => status === 200))
+})
+
 test('a list of instructions alone is a question, over each provider', async (t) => {
   const { openai, emulator } = await clients(t)
   for (const model of [...models, 'deepseek/deepseek-chat', 'ollama/qwen3']) {

@@ -57,6 +57,16 @@ describe('responses', () => {
     assert.equal(calls.status, 'completed')
   })
 
+  test('reasoning has a status at xAI and none at OpenAI', async (t) => {
+    const { emulator } = await client(t)
+    for (const provider of ['openai', 'xai']) {
+      const openai = new OpenAI({ apiKey: 'any', baseURL: `${emulator.url}/${provider}/v1` })
+      const { output } = await openai.responses.create({ model: 'a-model', input: 'Hi', reasoning: { effort: 'low' } })
+      assert.ok(output[0]?.type === 'reasoning', provider)
+      assert.equal(output[0].status, provider === 'xai' ? 'completed' : undefined)
+    }
+  })
+
   test('what a chain cannot contain is refused with the error message of the provider', async (t) => {
     const { openai } = await client(t)
     const orphan = { type: 'function_call_output', call_id: 'call_1', output: 'x' } as const

@@ -150,7 +150,8 @@ export function itemsOf(
         add('rs_', {
           type: 'reasoning',
           ...reasoningOf(part.text, asSummary || part.hidden === true),
-          ...(token && { encrypted_content: token() ?? null }),
+          // OpenAI's API has no status here, but xAI's has, and the AI SDK's client of it requires one.
+          ...(token && { status: 'completed', encrypted_content: token() ?? null }),
         })
         break
       case 'tool-call':
@@ -285,7 +286,12 @@ export function emptied(item: Item): Item {
     case 'message':
       return { ...rest, status: 'in_progress', content: [] }
     case 'reasoning':
-      return { ...rest, summary: [], ...('content' in rest && { content: [] }) }
+      return {
+        ...rest,
+        summary: [],
+        ...('status' in rest && { status: 'in_progress' }),
+        ...('content' in rest && { content: [] }),
+      }
     case 'function_call':
       return { ...rest, status: 'in_progress', arguments: '' }
     case 'custom_tool_call':

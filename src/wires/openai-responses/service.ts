@@ -2,8 +2,8 @@
 
 import { SynapseError, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { ProviderReference, StoredReplies, WireService } from '../service.ts'
-import { listIn, textIn, valueAt } from '../shared/json-fields.ts'
+import type { ProviderReference, ReplyFacts, StoredReplies, WireService } from '../service.ts'
+import { listIn, objectsIn, textIn, valueAt } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { blocksOf, cacheOptions, withEnd, type Prompt, segment } from '../shared/prompt.ts'
 import {
@@ -56,13 +56,7 @@ export const openaiResponsesService: WireService = {
   },
   replyPrefix: 'resp_',
   hidesReasoning: true,
-  complete(reply, { charge: { written } }) {
-    const { usage } = reply
-    if (!isObject(usage) || !isObject(usage.input_tokens_details) || Object.keys(written).length === 0) return reply
-    const cache_write_tokens_details = { ttl_30m_tokens: written['30m'] ?? 0, ttl_12h_tokens: written['12h'] ?? 0 }
-    const input_tokens_details = { ...usage.input_tokens_details, cache_write_tokens_details }
-    return { ...reply, usage: { ...usage, input_tokens_details } }
-  },
+  complete: (reply, facts) => withReasoningStatus(withWrittenTokens(reply, facts), facts),
   readServerTool,
   door: {
     barePaths: /^\/(?:responses|conversations)(?:\/.+)?$/,
@@ -222,4 +216,21 @@ function toolOf(tool: Json): Json {
   return isObject(tool) && tool.type === 'function'
     ? { description: null, parameters: null, strict: true, ...tool }
     : tool
+}
+
+function withWrittenTokens(reply: JsonObject, { charge: { written } }: ReplyFacts): JsonObject {
+  const { usage } = reply
+  if (!isObject(usage) || !isObject(usage.input_tokens_details) || Object.keys(written).length === 0) return reply
+  const cache_write_tokens_details = { ttl_30m_tokens: written['30m'] ?? 0, ttl_12h_tokens: written['12h'] ?? 0 }
+  const input_tokens_details = { ...usage.input_tokens_details, cache_write_tokens_details }
+  return { ...reply, usage: { ...usage, input_tokens_details } }
+}
+
+/** Reasoning has a status at xAI; OpenAI's has none. */
+function withReasoningStatus(reply: JsonObject, { provider }: ReplyFacts): JsonObject {
+  if (provider !== 'xai') return reply
+  const output = objectsIn(reply.output).map((item) =>
+    item.type === 'reasoning' ? { status: 'completed', ...item } : item,
+  )
+  return { ...reply, output }
 }
