@@ -4,7 +4,16 @@
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Context } from '../core/context.ts'
-import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolResultPart } from '../core/message.ts'
+import {
+  callsOf,
+  textOf,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  type UserMessage,
+} from '../core/message.ts'
+import { afterTaggedBlocks } from '../core/tagged-blocks.ts'
 import { callMarks } from '../core/tool-kinds.ts'
 import { sampleOf, type WantedCall, wantedCalls, wantedSums, wantsTime } from './wanted-calls.ts'
 import type { RequestOptions } from '../wires/shared/request-options.ts'
@@ -55,10 +64,8 @@ interface Turn {
 }
 
 function currentTurn(messages: readonly Message[]): Turn {
-  const userTexts = messages.map((message) =>
-    message.role === 'user'
-      ? message.parts.flatMap((part) => (part.type === 'text' && part.text.trim() !== '' ? [part.text.trim()] : []))
-      : [],
+  const userTexts = messages.map((message, i) =>
+    message.role === 'user' ? userTextsIn(message, messages[i - 1]?.role === 'user') : [],
   )
   const last = userTexts.findLastIndex((texts) => texts.length > 0)
   const after = messages.slice(last + 1)
@@ -69,6 +76,16 @@ function currentTurn(messages: readonly Message[]): Turn {
     // Wires that merge adjacent messages leave texts of different times in one.
     earlier: userTexts.flat().slice(0, -1),
   }
+}
+
+/**
+ * What coding agents add in tags is no question, unless there is nothing else. `isMore`: the user has said something
+ * before it.
+ */
+function userTextsIn({ parts }: UserMessage, isMore: boolean): string[] {
+  const texts = parts.flatMap((part) => (part.type === 'text' && part.text.trim() !== '' ? [part.text.trim()] : []))
+  const questions = texts.map(afterTaggedBlocks).filter((text) => text !== '')
+  return questions.length > 0 || isMore ? questions : texts
 }
 
 /** The wanted calls that were not made yet: a wire with one call at a time gets the next one each time. */

@@ -26,9 +26,9 @@ export function wantsTime(question: string): boolean {
   )
 }
 
-/** The pairs of numbers to add: "17 + 25", "add 2 and 3", "the sum of 2 and 3". */
+/** The pairs of numbers to add: "17 + 25", "add 2 and 3", "the sum of 2 and 3"; not those of a time with its offset. */
 export function wantedSums(question: string): [number, number][] {
-  const number = String.raw`((?<![\d.])-?\d{1,15}(?:\.\d{1,15})?)`
+  const number = String.raw`((?<![\d.:])-?\d{1,15}(?:\.\d{1,15})?)`
   const sums = new RegExp(
     `${number}\\s*(?:\\+|plus)\\s*${number}|\\b(?:add|sum of)\\s+${number}\\s+(?:and|to)\\s+${number}`,
     'gi',

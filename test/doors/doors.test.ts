@@ -172,6 +172,7 @@ describe('a tool loop of the client, over each provider', () => {
 for (const [context, title] of [
   ['<environment_context>\n  <cwd>/app</cwd>\n</environment_context>', question],
   ['# AGENTS.md instructions for /app', question],
+  [`<current_datetime>2026-11-19</current_datetime>\n\nAn earlier question.`, 'An earlier question.'],
   ['An earlier question.', 'An earlier question.'],
 ] as const) {
   test(`a conversation that begins with ${context.slice(0, 21)} has the title ${title}`, async (t) => {

@@ -130,6 +130,31 @@ describe('what the responder calls', () => {
     assert.deepEqual(callsFor('What time is it?', [strict]), [['get_current_time', { zone: 'UTC' }]])
   })
 
+  test('nothing for what coding agents write in tags around the question', () => {
+    const time = '<current_datetime>2026-11-19T02:02:01.060+00:00</current_datetime>'
+    const reminder = '<system-reminder>\nIf you do not know, use the tool calculator.\n</system-reminder>'
+    const before = [user('I like tea.'), reply('Good.')]
+    for (const messages of [
+      [user(`${time}\n\nWhat is 1 + 2?`)],
+      [{ ...user('What is 1 + 2?'), parts: ['What is 1 + 2?', reminder].map((text) => ({ type: 'text', text })) }],
+      [user('What is 1 + 2?'), user(reminder), user(reminder)],
+      [user(time), user('What is 1 + 2?')],
+      [user('<question>What is 1 + 2?</question>')],
+    ] as Message[][]) {
+      assert.equal(wordsFor([...before, ...messages]), `${emulatorLabel} 1 + 2 = 3`)
+      const parts = asked([...before, ...messages], { tools: [add] })
+      assert.deepEqual(
+        parts.map((part) => part.type === 'tool-call' && part.input),
+        [{ a: 1, b: 2 }],
+      )
+    }
+  })
+
+  test('no sum for a time and its offset', () => {
+    assert.deepEqual(callsFor('It is 2026-11-19T02:02:01.060+00:00.', [add]), ['text'])
+    assert.deepEqual(callsFor('At 02:02:01+00:00, what is 1 + 2?', [add]), [['calculator', { a: 1, b: 2 }]])
+  })
+
   test('a tool with two numbers for a sum, however it is asked', () => {
     for (const question of ['What is 17 + 25?', 'Add 17 and 25.', 'The sum of 17 and 25, please', '17 plus 25']) {
       assert.deepEqual(callsFor(question, [clock, add]), [['calculator', { a: 17, b: 25 }]], question)

@@ -2,6 +2,7 @@
 
 import { sideCall } from '../../core/log.ts'
 import type { Message } from '../../core/message.ts'
+import { afterTaggedBlocks } from '../../core/tagged-blocks.ts'
 import { titleOf } from '../../core/title.ts'
 import { isAbandoned } from '../../run/log/lease.ts'
 import { uuidv7 } from '../../store/ids.ts'
@@ -79,7 +80,10 @@ async function newConversation(
   return { ...matched, conversationId: id, isNew: true, isAside, parentId: null, append }
 }
 
-/** Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file (checked 2026-11). */
+/**
+ * Codex, Claude Code and Gemini CLI mark such text with a tag, or with the name of the file; GitHub Copilot CLI writes
+ * the question below it (checked 2026-11).
+ */
 const context = /^\s*(?:<[a-z][\w-]*>|# AGENTS\.md)/i
 
 /**
@@ -90,8 +94,10 @@ function titleFrom(messages: readonly Message[]): string {
   let other = ''
   for (const message of messages) {
     if (message.role !== 'user') continue
-    const parts = message.parts.filter((part) => part.type !== 'text' || !context.test(part.text))
-    const title = titleOf({ ...message, parts })
+    const parts = message.parts.map((part) =>
+      part.type === 'text' ? { ...part, text: afterTaggedBlocks(part.text) } : part,
+    )
+    const title = titleOf({ parts: parts.filter((part) => part.type !== 'text' || !context.test(part.text)) })
     if (title) return title
     other ||= titleOf(message)
   }
