@@ -15,3 +15,14 @@ export function sharedLength(a: readonly unknown[], b: readonly unknown[], from 
 export function beginsWith(list: readonly unknown[], beginning: readonly unknown[], from = 0): boolean {
   return sharedLength(beginning, list, from) === beginning.length
 }
+
+/** Each element with the first one after it that fits. */
+export function withNext<T>(list: readonly T[], fits: (one: T) => boolean): { one: T; next: T | undefined }[] {
+  let next: T | undefined
+  const reversed = list.toReversed().map((one) => {
+    const found = { one, next }
+    if (fits(one)) next = one
+    return found
+  })
+  return reversed.toReversed()
+}

@@ -1,6 +1,7 @@
 // Messages: every block by itself (its fields, its text, its image), and then the order of turns.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { withNext } from '../../core/lists.ts'
 import { readImage } from '../shared/image-header.ts'
 import { isBlank } from '../shared/text.ts'
 import { valueFor } from '../shared/json-fields.ts'
@@ -311,16 +312,18 @@ function checkServerTools(turns: readonly JoinedTurn[], report: Report): void {
 
 /** The API's text for a wrong position is unknown; this one is ours. */
 function checkSystemPlaces(messages: readonly WireMessage[], continues: boolean, report: Report): void {
-  for (const [i, { role, index }] of messages.entries()) {
-    if (role !== 'system') continue
-    const previous = messages.slice(0, i).findLast((message) => message.role !== 'system')
-    const after = messages.slice(i + 1).find((message) => message.role !== 'system')
+  let previous: WireMessage | undefined
+  for (const { one, next: after } of withNext(messages, (message) => message.role !== 'system')) {
+    if (one.role !== 'system') {
+      previous = one
+      continue
+    }
     const final = previous?.content.at(-1)
     const follows =
       previous?.role === 'user' || (previous?.role === 'assistant' && final !== undefined && isServerResult(final))
     const legal = (follows || (continues && !previous)) && (!after || after.role === 'assistant')
     if (legal) continue
     const message = "a 'system' message must follow a user message and be last or be followed by an assistant message"
-    report('R-12', `messages.${index}: ${message}`)
+    report('R-12', `messages.${one.index}: ${message}`)
   }
 }

@@ -75,7 +75,8 @@ function checkResults(messages: readonly WireMessage[], body: JsonObject, report
     const previous = messages[index - 1]
     const callIds = previous?.role === 'assistant' ? idsOf(previous.content, 'toolUse') : []
     const answered = role === 'user' ? idsOf(content, 'toolResult') : []
-    const open = callIds.filter((id) => !answered.includes(id))
+    const answeredIds = new Set(answered)
+    const open = callIds.filter((id) => !answeredIds.has(id))
     if (open.length > 0) {
       report(
         'BC-3',

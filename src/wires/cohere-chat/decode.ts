@@ -226,7 +226,7 @@ function addCall(message: Assembly, fragment: JsonObject, index: Json | undefine
 }
 
 function markCallEnd(message: Assembly, index: Json | undefined): void {
-  const call = message.fragments.calls().find((candidate) => candidate.index === index)
+  const call = typeof index === 'number' ? message.fragments.at(index) : undefined
   if (call) message.endedCalls.add(call)
 }
 
@@ -235,7 +235,7 @@ function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]
   closeContent(message, isWhole)
   const calls = callsInOrder(message, message.fragments)
   const complete = isWhole ? calls : calls.filter((call) => message.endedCalls.has(call))
-  endCalls(message, calls, complete)
+  endCalls(message, calls, new Set(complete))
   return { native: nativeMessage(message, isWhole, complete), calls: calls.length }
 }
 

@@ -72,23 +72,25 @@ function isEmptyList(content: Json): boolean {
 }
 
 function checkPairs(messages: readonly JsonObject[], report: Report): void {
+  const earlier = new Set<Json | undefined>()
   for (const [index, { role, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
     if (role === 'assistant') checkCalls(objectsIn(calls), resultsAfter(messages, index), report)
-    if (role !== 'tool' || typeof id !== 'string') continue
-    const earlier = messages.slice(0, index).flatMap((message) => objectsIn(message.tool_calls))
-    if (!earlier.some((call) => call.id === id)) report('CO-11', 'tool call id not found in previous tool calls')
+    if (role === 'tool' && typeof id === 'string' && !earlier.has(id)) {
+      report('CO-11', 'tool call id not found in previous tool calls')
+    }
+    for (const call of objectsIn(calls)) earlier.add(call.id)
   }
 }
 
-function resultsAfter(messages: readonly JsonObject[], index: number): Json[] {
-  const ids: Json[] = []
-  for (let i = index + 1; messages[i]?.role === 'tool'; i++) ids.push(messages[i]?.tool_call_id ?? null)
+function resultsAfter(messages: readonly JsonObject[], index: number): Set<Json> {
+  const ids = new Set<Json>()
+  for (let i = index + 1; messages[i]?.role === 'tool'; i++) ids.add(messages[i]?.tool_call_id ?? null)
   return ids
 }
 
-function checkCalls(calls: readonly JsonObject[], answered: readonly Json[], report: Report): void {
+function checkCalls(calls: readonly JsonObject[], answered: ReadonlySet<Json>, report: Report): void {
   const ids = calls.map((call) => call.id ?? null)
-  const open = ids.filter((id) => !answered.includes(id))
+  const open = ids.filter((id) => !answered.has(id))
   if (open.length > 0) {
     const rule =
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."

@@ -18,6 +18,7 @@ import { encodeContents, encodingFor } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, jsonSchema, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
+import { addCall, type Calls } from '../shared/call-registry.ts'
 import { decodeReply, withSource, type Transcript, type TranscriptFormat, unreadable } from '../shared/transcript.ts'
 import { objectIn, textIn, valuesIn } from '../shared/json-fields.ts'
 
@@ -89,6 +90,11 @@ export function readContents(entries: readonly GivenContent[], path: string): Me
   })
 }
 
+interface OpenCall {
+  callId: string
+  answered: boolean
+}
+
 interface OpenCalls {
   /** Our id for a call: its own if it is new in the conversation. */
   newId(alias: string | undefined): string
@@ -99,7 +105,9 @@ interface OpenCalls {
 
 function openCalls(): OpenCalls {
   const used = new Set<string>()
-  let open: { callId: string; alias: string | undefined; name: string }[] = []
+  const byAlias = new Map<string, Calls<OpenCall>>()
+  const byName = new Map<string, Calls<OpenCall>>()
+  const withoutAlias = new Map<string, Calls<OpenCall>>()
   let n = 0
   const newId = (alias: string | undefined): string => {
     let callId = alias ?? `call-${n++}`
@@ -111,14 +119,18 @@ function openCalls(): OpenCalls {
     newId,
     add(reply) {
       for (const part of reply.parts) {
-        if (part.type === 'tool-call') open.push({ callId: part.callId, alias: part.alias, name: part.name })
+        if (part.type !== 'tool-call') continue
+        const { callId, alias, name } = part
+        const call: OpenCall = { callId, answered: false }
+        addCall(byName, name, call)
+        if (alias === undefined) addCall(withoutAlias, name, call)
+        else addCall(byAlias, alias, call)
       }
     },
     answer(alias, name) {
-      const call =
-        open.find((candidate) => alias !== undefined && candidate.alias === alias) ??
-        open.find((candidate) => candidate.name === name && (alias === undefined || candidate.alias === undefined))
-      open = open.filter((candidate) => candidate !== call)
+      const named = (alias === undefined ? byName : withoutAlias).get(name)
+      const call = (alias === undefined ? undefined : byAlias.get(alias)?.firstOpen()) ?? named?.firstOpen()
+      if (call) call.answered = true
       return call?.callId ?? newId(alias)
     },
   }

@@ -263,7 +263,7 @@ function endMessage(message: Assembly, isWhole: boolean): { native: JsonObject[]
   closeBlock(message, dangling === undefined)
   const calls = callsInOrder(message, message.fragments)
   const complete = isWhole ? calls : calls.slice(0, -1)
-  endCalls(message, calls, complete)
+  endCalls(message, calls, new Set(complete))
   const finished = blocks.filter((candidate) => candidate !== dangling)
   const isEmpty = finished.length === 0 && complete.length === 0
   const native = isEmpty && !(isWhole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]

@@ -67,7 +67,7 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
   const counts: Issue[] = []
   const ids: Issue[] = []
   let missing = 0
-  let calls: Json[] = []
+  let called = new Set<Json>()
   let answered = new Set<Json>()
   const settle = () => {
     if (missing !== 0) counts.push(outOfOrder('T-4', 'Not the same number of function calls and responses'))
@@ -76,18 +76,23 @@ function pairIssues(messages: readonly JsonObject[]): Issue[] {
   for (const message of messages) {
     if (message.role === 'assistant') {
       settle()
-      calls = callsOf(message).map((call) => call.id ?? null)
+      const calls = callsOf(message).map((call) => call.id ?? null)
+      called = new Set()
       answered = new Set()
       missing = calls.length
-      const twice = calls.find((id, index) => id !== null && calls.indexOf(id) !== index)
-      if (twice !== undefined) {
+      let twice: Json = null
+      for (const id of calls) {
+        if (called.has(id)) twice ??= id
+        called.add(id)
+      }
+      if (twice !== null) {
         ids.push(outOfOrder('T-7', `Duplicate tool call id ${quote(twice)} in assistant message`))
       }
     } else if (message.role === 'tool') {
       missing--
       const id = message.tool_call_id ?? null
       if (id === null) continue
-      if (!calls.includes(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${quote(id)} in tool results`))
+      if (!called.has(id)) ids.push(outOfOrder('T-7', `Unexpected tool call id ${quote(id)} in tool results`))
       else if (answered.has(id)) ids.push(outOfOrder('T-7', `Duplicate tool call id ${quote(id)} in tool results`))
       answered.add(id)
     }

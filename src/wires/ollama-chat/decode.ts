@@ -35,6 +35,8 @@ interface Growing {
 
 interface State extends Decoding {
   readonly calls: JsonObject[]
+  /** The calls with an id, as JSON: the same one again is a repeated line. */
+  readonly withId: Set<string>
   /** Unknown fields of the message. */
   readonly extra: JsonObject
   text: Growing | undefined
@@ -49,6 +51,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   const state: State = {
     ...createDecoding(origin, options),
     calls: [],
+    withId: new Set(),
     extra: {},
     text: undefined,
     thinking: undefined,
@@ -115,17 +118,16 @@ function readCall(state: State, call: JsonObject): void {
   const name = presentText(fn.name) ?? ''
   if (name === '' && isEmptyInput(fn.arguments)) return
   const alias = presentText(call.id)
-  if (alias !== undefined && state.calls.some((earlier) => isSame(earlier, call))) return
+  if (alias !== undefined) {
+    const json = JSON.stringify(call)
+    if (state.withId.has(json)) return
+    state.withId.add(json)
+  }
   state.calls.push(call)
   const part: ToolCallPart = { ...newCallPart(state, alias, name), ...inputOf(fn.arguments), from: 0 }
   const index = startPart(state, { ...part, input: {} })
   growPart(state, index, typeof fn.arguments === 'string' ? fn.arguments : JSON.stringify(fn.arguments ?? {}))
   endPart(state, index, part)
-}
-
-/** The same call with the same id is a repeated line. */
-function isSame(earlier: JsonObject, call: JsonObject): boolean {
-  return earlier.id === call.id && JSON.stringify(earlier) === JSON.stringify(call)
 }
 
 function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end']> {

@@ -14,6 +14,7 @@ import {
   type ToolResultPart,
   type UserMessage,
 } from '../../core/message.ts'
+import { newIds } from '../shared/call-registry.ts'
 import { flatCall, flatResult, flatResultLabel } from '../shared/injected-text.ts'
 import {
   decodeReply,
@@ -134,10 +135,11 @@ function messageReader(list: Wrapped): { message(value: JsonObject, at: string):
 }
 
 interface ReadCall {
-  alias: string
   callId: string
   name: string
   answered: boolean
+  /** Of two open calls, a result answers the one with the higher number. */
+  order: number
 }
 
 interface CallTracker {
@@ -149,35 +151,38 @@ interface CallTracker {
 }
 
 function callTracker(): CallTracker {
-  const usedIds = new Set<string>()
-  /** The calls of each reply, the latest reply first. */
-  const replies: ReadCall[][] = []
-  const find = (fits: (call: ReadCall) => boolean): ReadCall | undefined => {
-    for (const calls of replies) {
-      const call = calls.find(fits)
-      if (call) return call
-    }
-    return undefined
-  }
+  const newId = newIds()
+  /** In ascending order; without those at the end that are answered. */
+  const open: ReadCall[] = []
+  const openByAlias = new Map<string, ReadCall[]>()
+  const latest = new Map<string, ReadCall>()
+  let order = 0
   return {
-    newId(position, alias) {
-      const preferred = alias ?? `call-${position}`
-      let id = preferred
-      for (let n = 2; usedIds.has(id); n++) id = `${preferred}~${n}`
-      usedIds.add(id)
-      return id
-    },
+    newId: (position, alias) => newId(alias ?? `call-${position}`),
     add(reply) {
-      replies.unshift(callsOf(reply).map(({ alias = '', callId, name }) => ({ alias, callId, name, answered: false })))
+      // The first call of the latest reply is answered first.
+      for (const { alias = '', callId, name } of callsOf(reply).toReversed()) {
+        const call = { callId, name, answered: false, order: order++ }
+        const same = openByAlias.get(alias) ?? []
+        same.push(call)
+        open.push(call)
+        openByAlias.set(alias, same)
+        latest.set(alias, call)
+      }
     },
     answer(id) {
-      const fits = (call: ReadCall) => id === '' || call.alias === '' || call.alias === id
-      const call =
-        find((candidate) => !candidate.answered && fits(candidate)) ?? find((candidate) => candidate.alias === id)
+      const lists = id === '' ? [open] : [openByAlias.get(id), openByAlias.get('')]
+      const [own, other] = lists.map(lastOpen)
+      const call = (own && other && other.order > own.order ? other : (own ?? other)) ?? latest.get(id)
       if (call) call.answered = true
       return call
     },
   }
+}
+
+function lastOpen(calls: ReadCall[] = []): ReadCall | undefined {
+  while (calls.at(-1)?.answered) calls.pop()
+  return calls.at(-1)
 }
 
 /**

@@ -1,6 +1,7 @@
 // The rules for input items: each by itself (keys, roles, contents, ids), and then their order.
 
 import type { JsonObject } from '../../core/json.ts'
+import { withNext } from '../../core/lists.ts'
 import { invalid, tooLong } from '../shared/openai-rules.ts'
 import type { Issue } from '../wire.ts'
 import { type Check, hasState, maxNameLength, missing, namePattern, unknown, wrongValue } from './rules-context.ts'
@@ -237,10 +238,9 @@ const notProduced: ReadonlySet<string> = new Set([
  * without an id does not count, unless nothing is stored (recorded 2026-11). References have no type and are accepted.
  */
 export const reasoningFollowed: Check = ({ items, fields }) =>
-  items.flatMap((item, i): Issue[] => {
+  withNext(items, (other) => typeOf(other) !== 'reasoning').flatMap(({ one: item, next }): Issue[] => {
     const id = stringField(item, 'id')
     if (typeOf(item) !== 'reasoning' || id === undefined) return []
-    const next = items.slice(i + 1).find((other) => typeOf(other) !== 'reasoning')
     const isProduct =
       next &&
       !notProduced.has(typeOf(next)) &&
@@ -280,19 +280,19 @@ export const uniqueIds: Check = ({ items }) => {
 export const outputsAdjacent: Check = ({ items }) => {
   const issues: Issue[] = []
   for (let i = 0; i < items.length;) {
-    const calls: string[] = []
+    const calls = new Set<string>()
     for (; i < items.length && /^(function|custom_tool)_call$/.test(typeOf(items[i] ?? {})); i++) {
-      calls.push(stringField(items[i] ?? {}, 'call_id') ?? '')
+      calls.add(stringField(items[i] ?? {}, 'call_id') ?? '')
     }
     const answered = new Set<string>()
     for (; i < items.length && /^(function|custom_tool)_call_output$/.test(typeOf(items[i] ?? {})); i++) {
       answered.add(stringField(items[i] ?? {}, 'call_id') ?? '')
     }
-    const open = calls.find((id) => !answered.has(id))
-    const stray = [...answered].find((id) => !calls.includes(id))
+    const open = [...calls].find((id) => !answered.has(id))
+    const stray = [...answered].find((id) => !calls.has(id))
     if (open !== undefined) issues.push(deepseek(`No tool output found for tool call ${open}.`))
     else if (stray !== undefined) issues.push(deepseek(`No tool call found for tool output with call_id ${stray}.`))
-    if (calls.length === 0 && answered.size === 0) i++
+    if (calls.size === 0 && answered.size === 0) i++
   }
   return issues
 }

@@ -27,6 +27,8 @@ export interface CallFragments {
   push(fragment: JsonObject): { call: GatheredCall; text: string }
   /** All calls so far, except those without a name and arguments. */
   calls(): GatheredCall[]
+  /** The last call with this index. */
+  at(index: number): GatheredCall | undefined
 }
 
 /** The value of an id, a name or a type; hosts write `""`, `null` and `"null"` if they have none. */
@@ -50,6 +52,7 @@ export function callFragments(): CallFragments {
 
   return {
     calls: () => calls.filter((call) => !isEmptyCall(call)),
+    at: (index) => byIndex.get(index),
     push(fragment) {
       const read = readFragment(fragment)
       const existing = find(read)

@@ -38,9 +38,9 @@ export function callsInOrder({ opened }: Pick<OpenCalls, 'opened'>, fragments: C
 }
 
 /** Ends these calls; the `native` ones are in the native message. */
-export function endCalls(state: OpenCalls, calls: readonly GatheredCall[], native: readonly GatheredCall[]): void {
+export function endCalls(state: OpenCalls, calls: readonly GatheredCall[], native: ReadonlySet<GatheredCall>): void {
   for (const call of calls) {
-    endCall(state, call, native.includes(call), state.opened.get(call) ?? openCall(state, call))
+    endCall(state, call, native.has(call), state.opened.get(call) ?? openCall(state, call))
   }
 }
 
