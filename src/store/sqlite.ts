@@ -13,7 +13,7 @@ import { leaseMethods } from './sqlite/leases.ts'
 import { overlayMethods } from './sqlite/overlays.ts'
 import { recordMethods } from './sqlite/records.ts'
 import { searchMethods } from './sqlite/search.ts'
-import { indexNow } from './sqlite/search-index.ts'
+import { indexAll } from './sqlite/search-index.ts'
 import { stateMethods } from './sqlite/states.ts'
 import { toolMethods } from './sqlite/tools.ts'
 
@@ -44,7 +44,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     ...archiveMethods(db),
     ordered: { now },
     async vacuum() {
-      await db.write(() => indexNow(db))
+      await db.write(() => indexAll(db))
       // Merging the index removes the words of deleted documents from it.
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
     },

@@ -16,7 +16,7 @@ import { isSafeVersion, nodeToInstall } from '../sqlite/node-version.ts'
 import { folderError, fromSqlite, type StorageCode } from '../sqlite/errors.ts'
 import { beforeOpening, isLogLost, lostLogSentence, type BeforeOpening } from '../sqlite/lost-log.ts'
 import { migrations } from '../sqlite/migrations.ts'
-import { indexNow } from '../sqlite/search-index.ts'
+import { indexAll } from '../sqlite/search-index.ts'
 import { indexText } from '../search/tokenize.ts'
 
 export async function examineSqlite(path: string, progress: Progress): Promise<Finding[]> {
@@ -273,7 +273,7 @@ export function rebuildIndex(db: Connection, progress: Progress): void {
   db.run('DELETE FROM search_upto')
   db.run('INSERT INTO search_upto (n) VALUES (0)')
   const [last = 0] = Object.values(db.get<{ n: number }>('SELECT max(n) AS n FROM entries') ?? {})
-  indexNow(db, (n) => progress(n / last))
+  indexAll(db, (n) => progress(n / last))
 }
 
 /** The index stores for each document how many words each column has; the text comes first. */

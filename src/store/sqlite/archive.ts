@@ -11,7 +11,7 @@ import { idTaken } from '../store-errors.ts'
 import type { Connection } from './connection.ts'
 import { insertConversation, insertUnique, mustHave, writable, type WritableRow } from './conversations.ts'
 import { deleteConversation } from './delete.ts'
-import { appendEntry, findEntry } from './entries.ts'
+import { appendEntries, findEntry } from './entries.ts'
 import { importingFor } from './search-index.ts'
 
 /** Written in one transaction, in a few milliseconds. */
@@ -35,7 +35,7 @@ async function importAtOnce(db: Connection, owner: string, archive: Archive): Pr
   return db.write(() => {
     insertConversation(db, owner, values)
     const conversation = writable(db, owner, values.id, undefined)
-    for (const entry of prepared) appendEntry(db, conversation, entry)
+    appendEntries(db, conversation, prepared)
     for (const row of archivedRows(archive, conversation.n, placesIn(db, conversation), now)) insertRow(db, row)
     return handOver(db, conversation, owner, archive)
   })
@@ -70,9 +70,7 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
   try {
     await slices(entries.length, (from, to) => {
       const prepared = entries.slice(from, to).map((entry) => prepareEntry({ ...entry, head: 'stay' }, now))
-      return () => {
-        for (const entry of prepared) appendEntry(db, conversation, entry)
-      }
+      return () => void appendEntries(db, conversation, prepared)
     })
     const rows = await db.read(() => archivedRows(archive, conversation.n, placesIn(db, conversation), now))
     await slices(rows.length, (from, to) => () => {

@@ -13,7 +13,7 @@ import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { outlinedPath, pathTo } from './path.ts'
 import { putAll } from './records.ts'
-import { indexNow, indexSoon, rememberToIndex, veryLong } from './search-index.ts'
+import { indexNow, indexSoon, mostAtOnce, rememberToIndex, veryLong } from './search-index.ts'
 
 export function entryMethods(db: Connection): Entries {
   return {
@@ -27,7 +27,8 @@ export function entryMethods(db: Connection): Entries {
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         if (records.length > 0) putAll(db, records)
-        return prepared.map((entry) => appendEntry(db, conversation, entry))
+        if (prepared.length > mostAtOnce) indexSoon(db)
+        return appendEntries(db, conversation, prepared)
       })
     },
 
@@ -82,8 +83,26 @@ export function entryMethods(db: Connection): Entries {
   }
 }
 
-/** Call it inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
+/** Call it inside the transaction. */
 export function appendEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {
+  const appended = insertEntry(db, conversation, entry)
+  updateConversation(db, conversation, 1, entry.at)
+  return appended
+}
+
+/** The same for many. */
+export function appendEntries(db: Connection, conversation: WritableRow, entries: readonly PreparedEntry[]): Entry[] {
+  let latest = ''
+  const appended = entries.map((entry) => {
+    if (entry.at > latest) latest = entry.at
+    return insertEntry(db, conversation, entry)
+  })
+  updateConversation(db, conversation, entries.length, latest)
+  return appended
+}
+
+/** Moves the head in `conversation`, for the next entry of the same one. */
+function insertEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {
   const { head_id: head } = conversation
   const parentId = entry.parentId === undefined ? head : entry.parentId
   if (entry.head === 'advance' && parentId !== head) throw headMoved(conversation.id, parentId, head)
@@ -138,23 +157,26 @@ function moveHead(
   entry: PreparedEntry,
   position: { n: number; depth: number; parentId: string | null },
 ): void {
-  if (entry.head !== 'stay') {
-    if (position.parentId !== conversation.head_id) conversation.branch = null
-    conversation.head = position.n
-    conversation.head_id = entry.id
-    conversation.head_depth = position.depth
-    if (conversation.branch !== null) {
-      db.run(
-        'UPDATE branches SET entry = ? WHERE conversation = ? AND name = ?',
-        position.n,
-        conversation.n,
-        conversation.branch,
-      )
-    }
-  }
+  if (entry.head === 'stay') return
+  if (position.parentId !== conversation.head_id) conversation.branch = null
+  conversation.head = position.n
+  conversation.head_id = entry.id
+  conversation.head_depth = position.depth
+  if (conversation.branch === null) return
   db.run(
-    'UPDATE conversations SET entries = entries + 1, updated_at = max(updated_at, ?), head = ?, branch = ? WHERE n = ?',
-    entry.at,
+    'UPDATE branches SET entry = ? WHERE conversation = ? AND name = ?',
+    position.n,
+    conversation.n,
+    conversation.branch,
+  )
+}
+
+function updateConversation(db: Connection, conversation: WritableRow, added: number, latest: string): void {
+  db.run(
+    `UPDATE conversations SET entries = entries + ?, updated_at = max(updated_at, ?), head = ?, branch = ?
+     WHERE n = ?`,
+    added,
+    latest,
     conversation.head,
     conversation.branch,
     conversation.n,

@@ -1,6 +1,6 @@
-// Writing the search index: every 64th append indexes all waiting entries, in its own transaction, and a very long
-// message is indexed in the next one. A crash cannot leave anything inconsistent, because `search_upto` is written with
-// the index.
+// Writing the search index: every 64th append indexes the waiting entries, in its own transaction. A very long message,
+// and many messages, are indexed in the next ones: others get their turn in between. A crash cannot leave anything
+// inconsistent, because `search_upto` is written with the index.
 
 import type { Message } from '../../core/message.ts'
 import { filteredDocuments, searchableOf, type FilteredDocument, type Searchable } from '../search/filter-words.ts'
@@ -10,9 +10,23 @@ import { maxDocuments } from '../search/search-text.ts'
 import { indexText } from '../search/tokenize.ts'
 import type { Connection } from './connection.ts'
 
-/** Call it inside a transaction. */
-export function indexNow(db: Connection, progress: (n: number) => void = () => {}): void {
-  for (let upto = uptoOf(db); ;) {
+/** Entries that are indexed in one transaction, in a few milliseconds. */
+export const mostAtOnce = 256
+
+/** All entries that wait. Call it inside a transaction. */
+export function indexAll(db: Connection, progress: (n: number) => void = () => {}): void {
+  indexWaiting(db, Infinity, progress)
+}
+
+/** Call it inside a transaction. What is left is indexed in the next ones. */
+export function indexNow(db: Connection): void {
+  if (!planned.has(db) && !indexWaiting(db, mostAtOnce)) indexSoon(db)
+}
+
+/** Whether none is left. */
+function indexWaiting(db: Connection, most: number, progress: (n: number) => void = () => {}): boolean {
+  let upto = uptoOf(db)
+  for (let count = 0; count < most;) {
     const rows = db.lists<WaitingRow>(
       `SELECT e.n, e.id, c.id, c.owner, e.documents, e.checksum,
          CASE WHEN octet_length(e.message) <= ? THEN e.message END
@@ -23,13 +37,15 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
     const last = rows.at(-1)
     if (!last) {
       unread.delete(db)
-      return
+      return true
     }
     for (const row of rows) indexEntry(db, row)
+    count += rows.length
     upto = last[0]
     db.run('UPDATE search_upto SET n = ?', upto)
     progress(upto)
   }
+  return false
 }
 
 /** Characters of the JSON of a message. Reading and indexing it takes as long as storing it. */
@@ -45,12 +61,20 @@ export function rememberToIndex(db: Connection, { id, checksum }: PreparedEntry,
   unread.set(db, cached)
 }
 
-/**
- * Indexes a very long entry in the next transaction: others get their turn in between. If that fails, it waits for the
- * one after it.
- */
+/** What waits is going to be indexed in transactions of its own. */
+const planned = new WeakSet<Connection>()
+
+/** Indexes what waits from the next transaction on, and not in this one. If that fails, the next append does it. */
 export function indexSoon(db: Connection): void {
-  setImmediate(() => void db.write(() => indexNow(db), false).catch(() => {}))
+  if (planned.has(db)) return
+  planned.add(db)
+  setImmediate(() => {
+    const step = (): void => {
+      planned.delete(db)
+      indexNow(db)
+    }
+    void db.write(step, false).catch(() => planned.delete(db))
+  })
 }
 
 /** Entries above this one are not in the index. */
