@@ -12,7 +12,8 @@ import { objectIn, objectsIn, textIn } from '../../wires/shared/json-fields.ts'
 import type { TranscriptFormat } from '../../wires/shared/transcript.ts'
 import { lastShown, withoutAnswered } from './hidden-calls.ts'
 import { replyIdsIn } from './match-records.ts'
-import { shownParts, wholeBody } from './reply.ts'
+import { shownParts } from './client-parts.ts'
+import { wholeBody } from './reply.ts'
 
 export interface ClientItem {
   entry: Entry
