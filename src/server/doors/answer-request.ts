@@ -2,33 +2,31 @@
 // request whose answer was stored but not received gets that answer again.
 
 import { estimateMessage } from '../../context/count.ts'
-import { badInput, SynapseError } from '../../core/error.ts'
+import { badInput, type SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
-import { formOf, type RequestForm, type StoredItems, type WireService } from '../../wires/service.ts'
+import { formOf, type WireService } from '../../wires/service.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import { lastingContext } from '../context.ts'
 import { allow } from '../principal.ts'
-import { compactBody, summaryOf, summaryReply, summaryRequest } from './compact.ts'
-import { startInConversation } from './conversation-start.ts'
+import { answerWithSummary } from './answer-summary.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
 import { replyAt } from './hidden-calls.ts'
 import type { AuthenticatedRequest } from './incoming-request.ts'
-import { startAfter, type StartingPoint } from './match.ts'
-import { replyOfToken, responseRecord } from './match-records.ts'
+import type { StartingPoint } from './match.ts'
 import { passableRequest } from './passable-request.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
-import type { DoorRequest } from './read-request.ts'
-import { completeReply, headersOf, queuedReply, rawReply, wholeReply } from './reply.ts'
-import { streamedReply } from './streamed-reply.ts'
+import { completeReply, queuedReply, rawReply, wholeReply, type ReplyForm } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
 import { sealOf, type Seal } from './seal.ts'
+import { startOf } from './starting-point.ts'
+import { streamedReply } from './streamed-reply.ts'
 import { answerKey, trackDelivery, undelivered, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
 
 export async function answerRequest(
@@ -73,17 +71,6 @@ export async function answerRequest(
     delivery.lost()
     throw error
   }
-}
-
-/** How the client gets its reply. */
-interface ReplyForm {
-  service: WireService
-  form: RequestForm | undefined
-  profile: StreamProfile
-  seal: Seal
-  stream: boolean
-  asArray: boolean | undefined
-  hidesReasoning: boolean
 }
 
 function profileFor(
@@ -219,82 +206,4 @@ async function repeatAnswer(
   const profile = { ...ownProfile, replyId, token: () => seal.token(owner, exchangeId) }
   const written = { wire: door.wire, service, form, profile, asArray, hidesReasoning }
   return completeReply(written, reply, usage, { stream, headers: { 'x-synapse-conversation': conversationId } })
-}
-
-/** The answer to a request for a summary: a reply that consists of it. */
-async function answerWithSummary(
-  incoming: AuthenticatedRequest,
-  read: ReadBody,
-  { service, form, profile, seal, stream }: ReplyForm,
-): Promise<Response> {
-  const { principal, door, memory } = incoming
-  const { owner } = principal
-  const { stored } = service.door ?? {}
-  const run = await startSummary(incoming, read, service)
-  const { text, exchangeId, usage } = await summaryOf(run)
-  if (stored?.items) {
-    const { conversationId } = run
-    const { replyId, createdAt, fields = {} } = profile
-    const data = { model: read.name, createdAt, fields, conversationId, exchangeId, isSummary: true }
-    const record = responseRecord(owner, conversationId, replyId, data)
-    if (stored.keeps(read.body)) await lastingContext(incoming.server).store.putRecords([record])
-    else memory?.remember(replyId, data)
-  }
-  const written = { ...profile, token: () => seal.token(owner, exchangeId) }
-  const options = { stream, headers: headersOf(run) }
-  return completeReply({ wire: door.wire, service, form, profile: written }, summaryReply(text), usage, options)
-}
-
-/** A summary of the conversation by the named model, as one item of it. */
-export async function compact(incoming: AuthenticatedRequest, items: StoredItems): Promise<Response> {
-  allow(incoming.principal, 'write')
-  const service = await loadService(incoming.door.wire)
-  // What a stored response contains can be summarised without anything new.
-  const read = await readBody(incoming, undefined, { [service.listField]: [] })
-  const refused = items.refuseCompaction(read.body)
-  if (refused) throw new SynapseError(refused)
-  const { store } = lastingContext(incoming.server)
-  const run = await startSummary(incoming, read, service)
-  const about = { run, replyId: newId(service), body: read.body }
-  return json(await compactBody({ store, owner: incoming.principal.owner }, items, about))
-}
-
-async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, service: WireService): Promise<DoorRun> {
-  const { principal, url, size } = incoming
-  const { sent: given, model, request } = read
-  const server = lastingContext(incoming.server)
-  const whole = await withStart(incoming, service, request)
-  if (whole.messages.length === 0) throw badInput(`There is nothing to summarise: send ${service.listField}.`)
-  const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
-  const { signal } = incoming.request
-  const summary = await summaryRequest(whole, size.window)
-  return startDoorRun({ server, principal, request: summary, model, service, signal, sent })
-}
-
-/** The request with the messages that it refers to by id. */
-export async function withStart(
-  incoming: AuthenticatedRequest,
-  service: WireService,
-  request: DoorRequest,
-): Promise<DoorRequest> {
-  const { store } = lastingContext(incoming.server)
-  const { owner } = incoming.principal
-  const start = await startOf(store, incoming, service, request)
-  const before = start?.entryId === undefined ? [] : await store.history(owner, start.entryId)
-  return { ...request, messages: [...before.map(({ message }) => message), ...request.messages] }
-}
-
-async function startOf(
-  store: Store,
-  { principal, memory }: AuthenticatedRequest,
-  { door }: WireService,
-  { previousId, conversation, messages, token }: DoorRequest & { token?: string | undefined },
-): Promise<StartingPoint | undefined> {
-  const { owner } = principal
-  if (token !== undefined) return replyOfToken(store, owner, token)
-  const stored = door?.stored
-  if (stored && previousId !== undefined) return startAfter(store, owner, previousId, { stored, memory })
-  const items = stored?.items
-  if (!items || conversation === undefined) return undefined
-  return startInConversation({ store, items }, owner, conversation, messages)
 }

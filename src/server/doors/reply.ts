@@ -15,6 +15,7 @@ import { streamedResponse, type BodySink } from '../streamed-body.ts'
 import { shownParts, type PartsForm } from './client-parts.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
+import type { Seal } from './seal.ts'
 import { streamForm } from './stream-form.ts'
 
 export interface ReplyOptions extends PartsForm {
@@ -29,6 +30,17 @@ export interface ReplyOptions extends PartsForm {
   keepAliveMs?: number
   /** The client has received the complete answer. */
   delivered?: () => void
+}
+
+/** How the client gets its reply. */
+export interface ReplyForm {
+  service: WireService
+  form: RequestForm | undefined
+  profile: StreamProfile
+  seal: Seal
+  stream: boolean
+  asArray: boolean | undefined
+  hidesReasoning: boolean
 }
 
 /** Throws a SynapseError for a failure before there was a reply. */

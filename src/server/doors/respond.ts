@@ -10,7 +10,8 @@ import { forRequest, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
 import { allow, allowModel, doorPrincipal, type Principal } from '../principal.ts'
 import { checkHost, checkOrigin } from '../same-origin.ts'
-import { answerRequest, compact, withStart } from './answer-request.ts'
+import { answerRequest } from './answer-request.ts'
+import { compact } from './answer-summary.ts'
 import { atConversations } from './conversations.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
@@ -19,6 +20,7 @@ import { modelFor, modelNames, noSuchModel } from './models.ts'
 import { jsonBody, promptTokens, readBody } from './read-body.ts'
 import { cancelledResponse, deletedResponse, inputItems, storedResponse } from './responses.ts'
 import { retentionFor } from './retention.ts'
+import { withStart } from './starting-point.ts'
 
 export async function respondAtDoor(incoming: UnauthenticatedRequest): Promise<Response> {
   const server = forRequest(incoming.server)
