@@ -63,11 +63,11 @@ export interface WireService {
   /** The chunks of a reply as this provider sends them. */
   chunks?(chunks: JsonObject[], whole: JsonObject, incoming: Incoming): JsonObject[]
 
-  /** Small requests that the service must refuse, one for each rule that can be broken alone: `synapse probe` sends them. */
-  refusedRequests?(): Promise<readonly RefusedCheck[]>
-
   /** How the wire is written for clients; without it, it is only used with providers. */
   door?: WireDoor
+
+  /** Small requests that the service must refuse, one for each rule that can be broken alone: `synapse probe` sends them. */
+  refusedRequests?(): Promise<readonly RefusedCheck[]>
   /** Matches the last piece of a stream, and rarely any other. */
   ends: RegExp
   overflow(overflow: Overflow): Issue

@@ -43,6 +43,7 @@ export const anthropicMessagesService: WireService = {
       effort: effortWithThinking(valueAt(body, 'output_config', 'effort'), body.thinking),
     })
   },
+  readServerTool,
   prompt: promptOf,
   counting: {
     answer: (tokens, body, unedited) => ({
@@ -61,7 +62,6 @@ export const anthropicMessagesService: WireService = {
     }
     return { ...reply, usage: { ...reply.usage, cache_creation } }
   },
-  readServerTool,
   door: {
     recognises: (path, headers) => /^\/v1\b/.test(path) && headers.has('anthropic-version'),
     writer: async () => (await import('./write-stream.ts')).writer,
@@ -70,10 +70,10 @@ export const anthropicMessagesService: WireService = {
       list: modelPage,
     },
     callId: (key) => `toolu_${key}`,
-    overloaded: 529,
-    ownHeaders: /^anthropic-/,
     codes: 'some',
+    overloaded: 529,
     requestId: 'request-id',
+    ownHeaders: /^anthropic-/,
     unportable: ['container', 'context_management', 'fallbacks', 'mcp_servers'],
     session: sessionOf,
     asksForSummary: ({ compaction }) => valueAt(compaction, 'type') === 'summarize',

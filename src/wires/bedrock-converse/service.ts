@@ -41,8 +41,6 @@ export const bedrockConverseService: WireService = {
     })
   },
   prompt: promptOf,
-  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /"metadata":/,
   counting: {
     request(body) {
       const inner = valueAt(body, 'input', 'converse')
@@ -52,6 +50,8 @@ export const bedrockConverseService: WireService = {
     unknownField: (field) => ({ message: `Unknown field ${field}.`, code: null }),
   },
   callId: (letters) => `tooluse_${letters(22)}`,
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /"metadata":/,
   overflow: () => ({
     rule: 'BC-19',
     status: 400,

@@ -42,13 +42,13 @@ export const cohereChatService: WireService = {
   prompt: chatPrompt,
   callId: (letters) => `call_${letters(12)}`,
   door: {
+    compatiblePaths: /^\/compatibility\/v1\b/,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name) => ({ name, endpoints: ['chat'], context_length: 0, is_deprecated: false }),
       list: (models) => ({ models }),
     },
     callId: (key) => `call_${key.slice(0, 12)}`,
-    compatiblePaths: /^\/compatibility\/v1\b/,
     unportable: ['citation_options', 'logprobs', 'safety_mode'],
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,

@@ -58,6 +58,7 @@ export const geminiGenerateService: WireService = {
       effort: effortOf(body),
     }),
   withUsualNames,
+  readServerTool,
   prompt: promptOf,
   // Without `alt=sse` a stream is one JSON array.
   asArray: (query) => query.get('alt') !== 'sse',
@@ -74,16 +75,16 @@ export const geminiGenerateService: WireService = {
       code: null,
     }),
   },
-  readServerTool,
   door: {
     // Google's own client has used `/v1` since its version 3, where most paths are also those of OpenAI and Anthropic.
     recognises: (path, headers) =>
       /^\/v1(?:beta|alpha)\b(?!\/openai\b)/.test(path) || (/^\/v1\b/.test(path) && headers.has('x-goog-api-key')),
     barePaths: compatible,
     compatiblePaths: compatible,
-    showsReasoning: (body) => valueAt(body, 'generationConfig', 'thinkingConfig', 'includeThoughts') === true,
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
+    showsReasoning: (body) => valueAt(body, 'generationConfig', 'thinkingConfig', 'includeThoughts') === true,
+    keyInQuery: true,
     unsupported: (body) =>
       severalAnswers('generationConfig.candidateCount', valueAt(body, 'generationConfig', 'candidateCount')),
     unportable: [
@@ -94,7 +95,6 @@ export const geminiGenerateService: WireService = {
     ],
     reference: ({ cachedContent }) => cacheReference('cachedContent', cachedContent),
     withModel: (path, model) => `/models/${model}:${path.slice(path.lastIndexOf(':') + 1)}`,
-    keyInQuery: true,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /"finishReason"/,

@@ -32,12 +32,13 @@ export const geminiInteractionsService: WireService = {
       seed: valueAt(body, 'generation_config', 'seed'),
       effort: effortIn(valueAt(body, 'generation_config', 'thinking_level')),
     }),
+  readServerTool,
   prompt: promptOf,
   replyPrefix: 'v1_',
-  readServerTool,
   door: {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
+    keyInQuery: true,
     unsupported: invalidBackground,
     unportable: [
       'response_modalities',
@@ -46,7 +47,6 @@ export const geminiInteractionsService: WireService = {
       'generation_config.speech_config',
     ],
     reference: ({ cached_content: cache }) => cacheReference('cached_content', cache),
-    keyInQuery: true,
     stored: {
       keeps: ({ store }) => store !== false,
       fields: ({ previous_interaction_id: id }) => (typeof id === 'string' ? { previous_interaction_id: id } : {}),

@@ -61,11 +61,11 @@ export const mistralChatService: WireService = {
       }),
       list: (data) => ({ object: 'list', data }),
     },
+    // Exactly nine letters and digits.
+    callId: (key) => key.slice(0, 9),
     unsupported: ({ n }) => severalAnswers('n', n),
     unportable: ['guardrails', 'prediction', 'safe_prompt'],
     session: ({ prompt_cache_key: key }) => key,
-    // Exactly nine letters and digits.
-    callId: (key) => key.slice(0, 9),
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /\[DONE\]/,

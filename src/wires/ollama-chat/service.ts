@@ -53,9 +53,6 @@ export const ollamaChatService: WireService = {
     // the form that its clients read.
     barePaths: /^\/api\/(?:generate|show|tags|ps|version|pull|push|create|copy|delete|embed|embeddings)$/,
     compatiblePaths: /^\/v1\b/,
-    // Its documentation sends every body with `curl -d` alone.
-    untypedBodies: true,
-    unportable: ['logprobs', 'top_logprobs', 'options.min_p', 'options.repeat_penalty'],
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
       one: (name, provider) => ({
@@ -70,6 +67,9 @@ export const ollamaChatService: WireService = {
       list: (models) => ({ models }),
       unknown: (name) => `model '${name}' not found`,
     },
+    // Its documentation sends every body with `curl -d` alone.
+    untypedBodies: true,
+    unportable: ['logprobs', 'top_logprobs', 'options.min_p', 'options.repeat_penalty'],
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /"done":\s*true/,

@@ -49,6 +49,7 @@ export const openaiResponsesService: WireService = {
       topP: body.top_p,
       effort: effortIn(valueAt(body, 'reasoning', 'effort')),
     }),
+  readServerTool,
   prompt: promptOf,
   counting: {
     answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
@@ -57,7 +58,6 @@ export const openaiResponsesService: WireService = {
   replyPrefix: 'resp_',
   hidesReasoning: true,
   complete: (reply, facts) => withReasoningStatus(withWrittenTokens(reply, facts), facts),
-  readServerTool,
   door: {
     barePaths: /^\/(?:responses|conversations)(?:\/.+)?$/,
     writer: async () => (await import('./write-stream.ts')).writer,
@@ -65,11 +65,11 @@ export const openaiResponsesService: WireService = {
     codes: 'always',
     requestId: 'x-request-id',
     sockets: async () => (await import('./socket.ts')).serveSocket,
-    asksForSummary: ({ input }) => valueAt(listIn(input).at(-1), 'type') === 'compaction_trigger',
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
     unportable: ['context_management', 'top_logprobs'],
     reference: ({ prompt }) => (isObject(prompt) ? templateReference(prompt) : undefined),
     session: ({ prompt_cache_key: key }) => key,
+    asksForSummary: ({ input }) => valueAt(listIn(input).at(-1), 'type') === 'compaction_trigger',
     stored: storedResponses(),
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
