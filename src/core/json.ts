@@ -10,13 +10,26 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Undefined if the text is not JSON; no JSON value is undefined. */
+/** Undefined if the text is not JSON, or nested too deeply to be handled; no JSON value is undefined. */
 export function parseJson(text: string): Json | undefined {
+  let value: Json
   try {
-    return JSON.parse(text) as Json
+    value = JSON.parse(text) as Json
   } catch {
     return undefined
   }
+  return text.length > 2 * deepest && exceedsDepth(value) ? undefined : value
+}
+
+/** Deeper than anything that people or programs write, and far below the limit of the stack. */
+export const deepest = 500
+
+export function exceedsDepth(value: unknown, levels: number = deepest): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const child of Array.isArray(value) ? value : Object.values(value))
+    if (exceedsDepth(child, levels - 1)) return true
+  return false
 }
 
 /**

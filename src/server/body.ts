@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
+import { deepest, exceedsDepth } from '../core/json.ts'
 import { Refusal } from './answer.ts'
 
 /** The bytes of a body of JSON, decompressed. `untyped`: a program need not say that it is JSON. */
@@ -35,7 +36,7 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   } catch {
     throw badInput('The body is not JSON.')
   }
-  if (isDeeper(read.value, deepest)) throw badInput(`The body is nested more than ${deepest} levels deep.`)
+  if (exceedsDepth(read.value)) throw badInput(`The body is nested more than ${deepest} levels deep.`)
   return read
 }
 
@@ -62,17 +63,6 @@ async function decompress(bytes: Uint8Array, encoding: string | null, limit: num
     if (error instanceof RangeError) throw tooLarge(limit)
     throw badInput(`The body cannot be decompressed as ${name}.`)
   }
-}
-
-/** Deeper than anything that people or programs write, and far below the limit of the stack. */
-const deepest = 500
-
-function isDeeper(value: unknown, maxDepth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (maxDepth === 0) return true
-  return Array.isArray(value)
-    ? value.some((child) => isDeeper(child, maxDepth - 1))
-    : Object.values(value).some((child) => isDeeper(child, maxDepth - 1))
 }
 
 /** What requests on a connection are made from. */

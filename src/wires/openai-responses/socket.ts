@@ -1,7 +1,7 @@
 // Responses over a WebSocket: each message of the client is a request, and the events of its answer come back as
 // messages. A lane, which the client names, answers one request at a time; several lanes answer concurrently.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import type { ServiceSocket } from '../service.ts'
 
 /** How many requests that only announce their input are remembered: a client continues from its last one. */
@@ -97,12 +97,8 @@ function itemsIn({ input }: JsonObject): Json[] {
 }
 
 function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as Json
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
 }
 
 function error(status: number, code: string, message: string, param: string | null = null): string {

@@ -5,7 +5,7 @@
 import type { Note } from '../../core/context.ts'
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop, StopReason, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
@@ -155,13 +155,8 @@ export function callIds(options: DecoderOptions | undefined): (alias: string | u
  */
 export function readArguments(text: string): { input: JsonObject; malformed?: string } {
   if (text.trim() === '') return { input: {} }
-  try {
-    const value = JSON.parse(text) as Json
-    if (isObject(value)) return { input: value }
-  } catch {
-    // not JSON: kept raw below
-  }
-  return { input: {}, malformed: text }
+  const value = parseJson(text)
+  return isObject(value) ? { input: value } : { input: {}, malformed: text }
 }
 
 /** How a reply ended. */
