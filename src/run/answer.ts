@@ -81,6 +81,7 @@ export async function checkAnswer(schema: JsonObject, text: string, original?: o
  * patterns begin at the start of the text only.
  */
 export function withoutFence(text: string): string {
-  const inner = text.trim().replace(/^```(?:json)?\s*\n/i, '')
-  return inner.endsWith('```') ? inner.slice(0, -3) : inner
+  const inner = text.trimStart().replace(/^```(?:json)?\s*\n/i, '')
+  const end = inner.trimEnd()
+  return end.endsWith('```') ? end.slice(0, -3) : inner
 }
