@@ -37,6 +37,7 @@ const areas: Record<string, Area> = {
     tests: ['wire', 'wire/*'],
     wider: ['properties', 'transcripts', 'transport', 'emulator', 'replay', 'doors'],
   },
+  doors: { files: 'src/server/doors/*.ts', tests: ['doors'], wider: ['server'] },
   fencing: {
     files: 'src/store/{fence,*/leases}.ts',
     tests: ['store/memory', 'store/sqlite', 'store/postgres'],

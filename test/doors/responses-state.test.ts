@@ -150,6 +150,9 @@ test('items are added, found and deleted', async (t) => {
   const left = (await openai.conversations.items.list(id)).data
   assert.equal(left.length, 1)
   assert.match(JSON.stringify(left), /Two\./)
+  const deleted = { status: 404, message: `404 Item with id '${one.id}' not found.` }
+  await assert.rejects(openai.conversations.items.retrieve(one.id, { conversation_id: id }), deleted)
+  await assert.rejects(openai.conversations.items.delete(one.id, { conversation_id: id }), deleted)
 })
 
 test('the items that are left keep their ids, and a part of a reply can be deleted', async (t) => {
@@ -194,6 +197,17 @@ test('what a stored response contains is compacted without anything new', async 
   const { output } = await openai.responses.compact({ model, previous_response_id: id })
   assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /The launch is on Tuesday/)
   assert.ok(output.some(({ type }) => type === 'compaction'))
+  // A model whose window is unknown gets the conversation too.
+  await openai.responses.compact({ model: 'mistral/mistral-next', previous_response_id: id })
+  assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /The launch is on Tuesday/)
+})
+
+test('a response that was translated is retrieved under the name of the model that the client uses', async (t) => {
+  const { url } = await serving(t, { aliases: { small: 'mistral/mistral-large-latest' } })
+  const openai = clientAt(url)
+  const { id, model } = await openai.responses.create({ model: 'small', input: 'Hello' })
+  assert.equal(model, 'small')
+  assert.equal((await openai.responses.retrieve(id)).model, 'small')
 })
 
 test('a conversation of another owner is not found', async (t) => {

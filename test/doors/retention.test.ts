@@ -27,6 +27,30 @@ test('with native nothing is stored, and conversations continue as long as the s
   assert.equal((await api('GET', '/ready')).status, 200)
 })
 
+test('with native, the hundred most recent conversations of an owner are continued', async (t) => {
+  const { openai } = await serverFor(t, 'native')
+  const ids: string[] = []
+  for (let i = 0; i < 102; i++) ids.push((await openai.responses.create({ model, input: `Question ${i}` })).id)
+  await assert.rejects(openai.responses.retrieve(ids[0] ?? ''), { status: 404 })
+  assert.equal((await openai.responses.retrieve(ids[2] ?? '')).id, ids[2])
+})
+
+test('with native, a conversation is continued for an hour', async (t) => {
+  const { openai } = await serverFor(t, 'native')
+  const { id } = await openai.responses.create({ model, input: 'My name is Ada.' })
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 59 * 60_000 })
+  assert.equal((await openai.responses.retrieve(id)).id, id)
+  t.mock.timers.tick(2 * 60_000)
+  await assert.rejects(openai.responses.retrieve(id), { status: 404 })
+})
+
+test('with none, nothing can be written in the background', async (t) => {
+  const { openai, emulator } = await serverFor(t, 'none')
+  const request = { model, input: 'Hello', background: true }
+  await assert.rejects(openai.responses.create(request), /background is not possible with this key/)
+  assert.equal(emulator.requests.length, 0)
+})
+
 test('with none, even the next request starts without the conversation', async (t) => {
   const { openai, store } = await serverFor(t, 'none')
   const first = await openai.responses.create({ model, input: 'My name is Ada.' })
