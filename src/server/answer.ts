@@ -74,6 +74,8 @@ export function answerFor(thrown: unknown): Answer {
 /** Headers of all JSON that belongs to one owner. */
 export const privateHeaders = { 'cache-control': 'no-store' }
 
+export const jsonHeaders = { 'content-type': 'application/json', ...privateHeaders }
+
 /** The response of a long task, which another thread has written. */
 export function longAnswer({ bytes, headers }: { bytes: Uint8Array; headers: Record<string, string> }): Response {
   return new Response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { headers })
@@ -113,6 +115,6 @@ export function plainError(
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,
-    headers: { 'content-type': 'application/json', ...privateHeaders, ...headers },
+    headers: { ...jsonHeaders, ...headers },
   })
 }

@@ -31,6 +31,23 @@ export function streamedResponse(
   return response
 }
 
+/** A body that is complete. */
+export function textResponse(
+  text: string,
+  headers: Record<string, string>,
+  delivered: (() => void) | undefined,
+): Response {
+  const source: BodySource = {
+    start(sink) {
+      sink.write(text)
+      sink.end()
+    },
+    delivered: () => delivered?.(),
+    cancel() {},
+  }
+  return streamedResponse(source, { headers })
+}
+
 /** False: the body has to be read from the response. */
 export function writeStreamed(response: Response, outgoing: ServerResponse): boolean {
   const source = sources.get(response)

@@ -1,26 +1,44 @@
-// An answer that was complete but did not reach its client is given to the client that asks again, once.
+// An answer that was complete but did not reach its client is given to the client that asks again.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { trackDelivery, undelivered } from '../../src/server/doors/undelivered.ts'
+import { trackDelivery } from '../../src/server/doors/undelivered.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { gate, serving } from '../server/serving.ts'
+import { testRetriesOfLost } from './lost-answers.ts'
 
 const headers = { 'content-type': 'application/json' }
 
-test('an answer is found again once its client is gone, once, by its owner', async () => {
+/** What the next request of the same kind gets, whose client leaves again. */
+async function given(store: Store, owner: string) {
+  const next = trackDelivery(store, owner, 'key')
+  try {
+    return await next.earlier()
+  } finally {
+    next.lost()
+  }
+}
+
+test('an answer is found again by its owner once its client is gone, until it was delivered', async () => {
   const store = openMemoryStore()
   const { id: conversationId } = await store.createConversation('a')
   const about = { conversationId, entryId: 'e', exchangeId: 'x', replyId: 'r' }
   const first = trackDelivery(store, 'a', 'key')
   await store.putRecords([first.record(about)])
-  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')
+  assert.equal(await given(store, 'a'), undefined, 'it is still on its way')
   first.lost()
-  assert.equal(await undelivered(store, 'b', 'key'), undefined, 'another owner')
-  assert.deepEqual(await undelivered(store, 'a', 'key'), about)
-  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it was given')
+  assert.equal(await given(store, 'b'), undefined, 'another owner')
+  assert.deepEqual(await given(store, 'a'), about)
+  const [again, another] = [trackDelivery(store, 'a', 'key'), trackDelivery(store, 'a', 'key')]
+  assert.deepEqual(await Promise.all([again.earlier(), another.earlier()]), [undefined, undefined], 'whose is it?')
+  another.lost()
+  assert.deepEqual(await again.earlier(), about, 'the client before has not received it either')
+  again.done()
+  assert.equal(await given(store, 'a'), undefined, 'it is being forgotten')
+  await setImmediate()
+  assert.equal(await given(store, 'a'), undefined, 'it was delivered')
 })
 
 test('of two answers to the same request, one that was delivered is not returned, and the other one is', async () => {
@@ -32,14 +50,14 @@ test('of two answers to the same request, one that was delivered is not returned
   one.done()
   one.lost()
   await setImmediate()
-  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'the other one is still on its way')
+  assert.equal(await given(store, 'a'), undefined, 'the other one is still on its way')
   await store.putRecords([two.record(about('second'))])
   const three = trackDelivery(store, 'a', 'key')
   three.done()
   await setImmediate()
-  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')
+  assert.equal(await given(store, 'a'), undefined, 'it is still on its way')
   two.lost()
-  assert.deepEqual(await undelivered(store, 'a', 'key'), about('second'))
+  assert.deepEqual(await given(store, 'a'), about('second'))
 })
 
 test('a delivered answer is not returned again', async (t) => {
@@ -50,6 +68,8 @@ test('a delivered answer is not returned again', async (t) => {
     assert.equal(emulator.requests.length, count)
   }
 })
+
+testRetriesOfLost(false)
 
 /** Until the only exchange of the store is over. */
 async function ended(store: Store): Promise<void> {

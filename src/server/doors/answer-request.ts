@@ -27,7 +27,7 @@ import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
 import { sealOf, type Seal } from './seal.ts'
 import { startOf } from './starting-point.ts'
 import { streamedReply } from './streamed-reply.ts'
-import { answerKey, trackDelivery, undelivered, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
+import { answerKey, trackDelivery, type Delivery, type UndeliveredAnswer } from './undelivered.ts'
 
 export async function answerRequest(
   incoming: AuthenticatedRequest,
@@ -59,12 +59,13 @@ export async function answerRequest(
   if (unsupported !== undefined) throw badInput(unsupported)
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
   if (read.request.isBackground) return queued(incoming, read, reply)
-  const key = answerKey(url.pathname, read.sent)
-  const stored = await undelivered(store, principal.owner, key)
-  const repeated = stored && (await repeatAnswer(incoming, stored, reply))
-  if (repeated) return repeated
-  const delivery = trackDelivery(store, principal.owner, key)
+  const delivery = trackDelivery(store, principal.owner, answerKey(url.pathname, read.sent))
+  const { signal } = incoming.request
+  signal.addEventListener('abort', delivery.lost)
   try {
+    const stored = await delivery.earlier()
+    const repeated = stored && (await repeatAnswer(incoming, stored, reply, delivery))
+    if (repeated) return repeated
     const run = await startReply(incoming, read, reply, { verbatim, delivery })
     return await writeReply(incoming, reply, run, delivery)
   } catch (error) {
@@ -161,13 +162,9 @@ async function writeReply(
   run: DoorRun,
   delivery: Delivery,
 ): Promise<Response> {
-  const leave = () => {
-    delivery.lost()
-    run.abort()
-  }
   // The client may have left while its conversation was looked up.
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave)
+  if (signal.aborted) run.abort()
+  signal.addEventListener('abort', run.abort)
   const options = {
     wire: door.wire,
     service,
@@ -182,10 +179,7 @@ async function writeReply(
   const raw = await run.passThrough?.reply
   // None of an answer that is not streamed is sent before it is in the log, so its cost is known.
   if (raw) return rawReply(raw, options, stream ? undefined : (await run.ended).cost)
-  if (stream) return streamedReply(options)
-  const whole = await wholeReply(options)
-  if (!signal.aborted) delivery.done()
-  return whole
+  return stream ? streamedReply(options) : wholeReply(options)
 }
 
 function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): string | undefined {
@@ -197,6 +191,7 @@ async function repeatAnswer(
   { server, principal, door }: AuthenticatedRequest,
   { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
   { service, form, profile: ownProfile, seal, stream, asArray, hidesReasoning }: ReplyForm,
+  { done: delivered }: Delivery,
 ): Promise<Response | undefined> {
   const { store } = server
   const { owner } = principal
@@ -204,6 +199,6 @@ async function repeatAnswer(
   if (!reply) return undefined
   const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
   const profile = { ...ownProfile, replyId, token: () => seal.token(owner, exchangeId) }
-  const written = { wire: door.wire, service, form, profile, asArray, hidesReasoning }
+  const written = { wire: door.wire, service, form, profile, asArray, hidesReasoning, delivered }
   return completeReply(written, reply, usage, { stream, headers: { 'x-synapse-conversation': conversationId } })
 }

@@ -9,9 +9,9 @@ import type { RequestForm, UnfinishedReply, WireService } from '../../wires/serv
 import { objectIn } from '../../wires/shared/json-fields.ts'
 import { shownUsage, type StreamProfile } from '../../wires/shared/stream-writer.ts'
 import type { Issue } from '../../wires/wire.ts'
-import { json } from '../answer.ts'
+import { json, jsonHeaders } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
-import { streamedResponse, type BodySink } from '../streamed-body.ts'
+import { streamedResponse, textResponse, type BodySink } from '../streamed-body.ts'
 import { shownParts, type PartsForm } from './client-parts.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
@@ -45,16 +45,12 @@ export interface ReplyForm {
 
 /** Throws a SynapseError for a failure before there was a reply. */
 export async function wholeReply(options: ReplyOptions): Promise<Response> {
-  const { service, form, profile, run } = options
+  const { service, run } = options
   const end = await run.ended
   const { reply } = end
   if (!reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
-  const body = await wholeBody(options, reply, profile, end.replyUsage ?? noUsage)
-  return json(inForm(form, profile)(body), 200, {
-    ...requestIdOf(run, service),
-    ...headersOf(run),
-    'x-synapse-cost': String(end.cost),
-  })
+  const headers = { ...requestIdOf(run, service), ...headersOf(run), 'x-synapse-cost': String(end.cost) }
+  return completeReply(options, reply, end.replyUsage ?? noUsage, { stream: false, headers })
 }
 
 /** A reply that is retrieved later, once its request is in the store. */
@@ -116,18 +112,25 @@ interface RepeatOptions {
 
 /** An answer that is complete, in the format requested now. */
 export async function completeReply(
-  { form, profile, asArray, ...parts }: Omit<ReplyOptions, 'run' | 'issueOf'>,
+  { form, profile, asArray, delivered, ...parts }: Omit<ReplyOptions, 'run' | 'issueOf'>,
   reply: Reply,
   usage: Usage,
   { stream, headers, isPassed = false, missing = (events) => events }: RepeatOptions,
 ): Promise<Response> {
   const body = await wholeBody({ ...parts, isPassed }, reply, profile, usage)
   const shown = inForm(form, profile)
-  if (!stream) return json(shown(body), 200, headers)
+  if (!stream) {
+    const text = JSON.stringify(shown(body))
+    const length = { 'content-length': String(Buffer.byteLength(text)) }
+    return textResponse(text, { ...jsonHeaders, ...length, ...headers }, delivered)
+  }
   const { split, framing } = await loadWire(parts.wire)
   const written = streamForm(framing, asArray)
-  const bytes = new Blob([...missing(split(body)).map((chunk) => written.chunk(shown(chunk))), written.end()]).stream()
-  return new Response(bytes, { headers: { ...streamHeaders, ...written.headers, ...headers } })
+  const text =
+    missing(split(body))
+      .map((chunk) => written.chunk(shown(chunk)))
+      .join('') + written.end()
+  return textResponse(text, { ...streamHeaders, ...written.headers, ...headers }, delivered)
 }
 
 /** A reply without content, which has no entry in the log. */

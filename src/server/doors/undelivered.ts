@@ -1,6 +1,6 @@
 // Complete answers that their client did not fully receive: it lost its connection, or the server died. The same
-// request within a while gets that answer, and nothing is paid twice. Once an answer was delivered, the same request is
-// a new one.
+// request within a while gets that answer, until it was delivered, and nothing is paid twice. After that, the same request
+// is a new one.
 
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -14,6 +14,8 @@ const lifetimeMs = 10 * 60_000
 const underWay = new Map<string, number>()
 
 export interface Delivery {
+  /** The answer that the same request did not receive before; undefined: there is none, or others may be getting it. */
+  earlier(): Promise<UndeliveredAnswer | undefined>
   record(answer: UndeliveredAnswer): NewRecord
   /** The client has received all of it. */
   done(): void
@@ -32,14 +34,6 @@ export function answerKey(path: string, body: Pick<ParsedBody, 'digest'>): strin
   return body.digest(`${path}\n`)
 }
 
-/** The answer that the same request did not receive; it is returned once. */
-export async function undelivered(store: Store, owner: string, key: string): Promise<UndeliveredAnswer | undefined> {
-  if (underWay.has(`${owner} ${key}`)) return undefined
-  const record = await store.record(owner, kind, key)
-  if (!record || !(await store.deleteRecord(owner, kind, key))) return undefined
-  return answerIn(record)
-}
-
 function answerIn({ data }: StoredRecord): UndeliveredAnswer {
   const { conversationId, entryId, exchangeId, replyId } = data
   return {
@@ -56,6 +50,14 @@ export function trackDelivery(store: Store, owner: string, key: string): Deliver
   let exchangeId: string | undefined
   underWay.set(ownKey, (underWay.get(ownKey) ?? 0) + 1)
   return {
+    async earlier() {
+      if (underWay.get(ownKey) !== 1) return undefined
+      const record = await store.record(owner, kind, key)
+      if (!record) return undefined
+      const answer = answerIn(record)
+      exchangeId = answer.exchangeId
+      return answer
+    },
     record(answer) {
       exchangeId = answer.exchangeId
       const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
@@ -63,17 +65,20 @@ export function trackDelivery(store: Store, owner: string, key: string): Deliver
     },
     done() {
       if (isOver) return
-      end()
+      isOver = true
       // At worst the answer is returned once more.
-      forget().catch(() => {})
+      forget()
+        .catch(() => {})
+        .finally(leave)
     },
     lost() {
-      if (!isOver) end()
+      if (isOver) return
+      isOver = true
+      leave()
     },
   }
 
-  function end(): void {
-    isOver = true
+  function leave(): void {
     const others = (underWay.get(ownKey) ?? 1) - 1
     if (others > 0) underWay.set(ownKey, others)
     else underWay.delete(ownKey)
@@ -81,8 +86,7 @@ export function trackDelivery(store: Store, owner: string, key: string): Deliver
 
   /** The record may be that of another answer to the same request, which its client does not have yet. */
   async function forget(): Promise<void> {
-    const hasOthers = underWay.has(ownKey)
-    if (hasOthers && (await store.record(owner, kind, key))?.data.exchangeId !== exchangeId) return
-    await store.deleteRecord(owner, kind, key)
+    const record = await store.record(owner, kind, key)
+    if (record?.data.exchangeId === exchangeId) await store.deleteRecord(owner, kind, key)
   }
 }
