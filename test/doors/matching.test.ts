@@ -63,6 +63,25 @@ test('an edited history is a branch, and the same question from elsewhere anothe
   assert.notEqual(await say([], 'Remember the word apple.'), first)
 })
 
+test('conversations with the same greeting or examples of the client are distinguished by replies of the server', async (t) => {
+  const { url, store } = await serving(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const ask = async (messages: OpenAI.ChatCompletionMessageParam[]) => {
+    const { choices } = await openai.chat.completions.create({ model, messages })
+    return { role: 'assistant' as const, content: choices[0]?.message.content ?? '' }
+  }
+  const user = (content: string) => ({ role: 'user' as const, content })
+  const counts = async () => (await store.conversations('local')).items.map(({ entries }) => entries).sort()
+  const greeting = [{ role: 'assistant' as const, content: 'Hello! How can I help?' }, user('Hi')]
+  const examples = [user('great!'), { role: 'assistant' as const, content: 'positive' }]
+  await ask(greeting)
+  const reply = await ask(greeting)
+  for (const words of ['so so', 'awful']) await ask([...examples, user(words)])
+  assert.deepEqual(await counts(), [3, 3, 4, 4])
+  await ask([...greeting, reply, user('And now?')])
+  assert.deepEqual(await counts(), [3, 4, 4, 5])
+})
+
 test('a history whose beginning was rewritten is found by the newest reply', async (t) => {
   const { url, store } = await serving(t)
   const { say } = chatAt(url)

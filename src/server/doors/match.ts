@@ -128,9 +128,10 @@ async function placeOf(
   if (ourReply && ourReply.conversationId !== prefix?.conversationId) {
     return { conversationId: ourReply.conversationId, count: 0 }
   }
-  // Many conversations begin with the same question: they are distinguished by our reply, or by the client.
-  const firstReply = groups.findIndex(isReply)
-  const isIdentified = ourReply !== undefined || (firstReply >= 0 && firstReply < (prefix?.count ?? 0))
+  // Many conversations begin with the same question, after the same greeting or examples of the client: they are
+  // distinguished by our reply, or by the client.
+  const hasReply = groups.slice(0, prefix?.count ?? 0).some(isReply)
+  const isIdentified = ourReply !== undefined || (hasReply && prefix?.passedBy !== '')
   const isSameSession = session !== undefined && prefix?.session === session
   if (prefix && (isIdentified || isSameSession)) return prefix
   const quoted = newestReply < 0 && session !== undefined ? await quotedReply(store, owner, groups, session) : undefined
