@@ -112,6 +112,53 @@ test('only the ids of items that were written again are stored, and all stay whe
   )
 })
 
+test('calls keep their results when another item of their reply was deleted', async (t) => {
+  const { url, emulator } = await serving(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const called = (of: string) => ({
+    type: 'function_call' as const,
+    call_id: `call_${of}`,
+    name: 'clock',
+    arguments: JSON.stringify({ of }),
+  })
+  const result = (of: string) => ({ type: 'function_call_output' as const, call_id: `call_${of}`, output: of })
+  const places = ['1', '2', '3']
+  const { id } = await openai.conversations.create({
+    items: [
+      { role: 'user', content: 'Three clocks.' },
+      { role: 'assistant', content: 'I look.' },
+      ...places.map(called),
+      ...places.map(result),
+    ],
+  })
+  const remove = async (of: (item: OpenAI.Conversations.ConversationItem) => boolean) => {
+    const item = (await openai.conversations.items.list(id, { order: 'asc' })).data.find(of)
+    await openai.conversations.items.delete(item?.id ?? '', { conversation_id: id })
+  }
+  const pairs = async () => {
+    await openai.responses.create({ model: 'mistral/mistral-large-latest', conversation: id, input: 'Thanks.' })
+    const { messages } = emulator.requests.at(-1)?.body as unknown as OpenAI.ChatCompletionCreateParams
+    const calls = messages.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : []))
+    const results = messages.filter((message) => message.role === 'tool')
+    return results.map(({ tool_call_id, content }) => {
+      const call = calls.find((one) => one.id === tool_call_id)
+      return [call?.type === 'function' && JSON.parse(call.function.arguments), content]
+    })
+  }
+  await remove((item) => item.type === 'message' && item.role === 'assistant')
+  assert.deepEqual(await pairs(), [
+    [{ of: '1' }, '1'],
+    [{ of: '2' }, '2'],
+    [{ of: '3' }, '3'],
+  ])
+  await remove((item) => item.type === 'function_call' && item.call_id === 'call_2')
+  await remove((item) => item.type === 'function_call_output' && item.call_id === 'call_2')
+  assert.deepEqual(await pairs(), [
+    [{ of: '1' }, '1'],
+    [{ of: '3' }, '3'],
+  ])
+})
+
 test('items are neither added nor deleted while a model answers in the conversation', async (t) => {
   const store = openMemoryStore()
   const { openai, id, listed } = await conversationOn(t, store)

@@ -33,6 +33,23 @@ test('a conversation passes through as long as its replies did, and is translate
   assert.deepEqual(refused, [])
 })
 
+test('a conversation with replies of two providers passes through to neither', async (t) => {
+  const { url, seen } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const messages: OpenAI.ChatCompletionMessageParam[] = []
+  const say = async (model: string, content: string) => {
+    messages.push({ role: 'user', content })
+    const request = { model, messages, of_a_later_version: true }
+    const { choices } = await openai.chat.completions.create(request)
+    messages.push({ role: 'assistant', content: choices[0]?.message.content ?? '' })
+    return (JSON.parse(seen.at(-1)?.body ?? '{}') as JsonObject).of_a_later_version === true
+  }
+  assert.equal(await say('groq/llama-3.3-70b-versatile', 'My name is Ada.'), true)
+  assert.equal(await say('groq/llama-3.3-70b-versatile', 'What is my name?'), true)
+  assert.equal(await say('openrouter/openai/gpt-5.6', 'And again?'), false)
+  assert.equal(await say('groq/llama-3.3-70b-versatile', 'Once more?'), false)
+})
+
 test('a tool loop passes through with the ids of the provider', async (t) => {
   const { url, seen, store } = await watching(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })

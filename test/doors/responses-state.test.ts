@@ -35,7 +35,7 @@ for (const model of models) {
     assert.deepEqual((await openai.conversations.retrieve(id)).metadata, { topic: 'names' })
     assert.deepEqual((await openai.conversations.update(id, { metadata: { a: 'b' } })).metadata, { a: 'b' })
     assert.equal((await store.conversations('local')).items.length, 1)
-    await openai.conversations.delete(id)
+    assert.deepEqual(await openai.conversations.delete(id), { id, object: 'conversation.deleted', deleted: true })
     await assert.rejects(openai.conversations.retrieve(id), { status: 404 })
   })
 
