@@ -49,6 +49,22 @@ test('the title that interactive Codex asks for with all of its tools is not lis
   assert.equal((await listed(server)).length, 1)
 })
 
+test('a history that is first seen in a side call is continued in a conversation that is listed', async (t) => {
+  const server = await serving(t)
+  const openai = agentAt(server, 'GeminiCLI-tui/0.61.0/gemini-3.1-pro-preview')
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'What is 1 + 25?' },
+    { role: 'assistant', content: 'Another service answered: 26.' },
+    { role: 'user', content: 'What did I say first?' },
+  ]
+  const routing = [{ role: 'system' as const, content: 'You are a Task Routing AI.' }, ...messages]
+  const side = await openai.chat.completions.create({ model, messages: routing }).withResponse()
+  const answer = await openai.chat.completions.create({ model, messages, tools }).withResponse()
+  const [sideId, id] = [side, answer].map(({ response }) => response.headers.get('x-synapse-conversation'))
+  assert.notEqual(id, sideId)
+  assert.deepEqual(await listed(server), [id])
+})
+
 test('a program without tools is a conversation like any other', async (t) => {
   const server = await serving(t)
   await agentAt(server, 'OpenAI/JS 7').chat.completions.create({

@@ -264,10 +264,11 @@ async function append(parts: RunParts, entries: readonly NewEntry[], held: Held)
   const { server, principal, request } = options
   const { store } = server
   const { owner } = principal
-  const { conversationId, parentId } = place
+  const { conversationId, parentId, isAside, isNew } = place
   const records = place.append.flatMap(({ hash }, i) => {
     const entryId = entries[i]?.id
-    if (hash === undefined || entryId === undefined) return []
+    // The question that a side call is about may come next with the same history: it is not its continuation.
+    if (hash === undefined || entryId === undefined || (isAside && isNew)) return []
     return [
       prefixRecord(owner, { conversationId, entryId }, hash, { session: request.session, passedBy: place.passedBy }),
     ]
