@@ -1,17 +1,7 @@
 // What makes a program use this server: variables that the official SDKs read, and for coding agents that read none,
 // settings on their command line or in a separate folder.
 
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
@@ -173,7 +163,7 @@ export default (pi) => pi.registerProvider('synapse', { baseUrl, apiKey, ...${JS
 
 /**
  * Gemini CLI uses a key only if its settings say so. If its user has signed in otherwise, it gets a temporary home with
- * changed settings and links to everything else. Files that it adds there are copied back.
+ * changed settings and links to everything else. Files that it adds there, or replaces a link with, are copied back.
  */
 function geminiHome(): { home?: string; clean(): void } {
   const geminiFolder = join(process.env['GEMINI_CLI_HOME'] || homedir(), '.gemini')
@@ -193,9 +183,10 @@ function geminiHome(): { home?: string; clean(): void } {
   return {
     home: folder.path,
     clean() {
-      for (const name of readdirSync(its)) {
-        const isNew = name !== 'settings.json' && !existsSync(join(geminiFolder, name))
-        if (isNew) cpSync(join(its, name), join(geminiFolder, name), { recursive: true })
+      for (const entry of readdirSync(its, { withFileTypes: true })) {
+        const { name } = entry
+        if (name === 'settings.json' || entry.isSymbolicLink()) continue
+        cpSync(join(its, name), join(geminiFolder, name), { recursive: true })
       }
       folder.remove()
     },

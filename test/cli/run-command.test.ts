@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setUpClient } from '../../src/cli/client-environment.ts'
@@ -64,7 +64,8 @@ test('an error in the command line is one sentence', async (t) => {
   assert.match(forbidden.err, /notes\.txt cannot be started: permission denied; check that it is executable/)
 })
 
-const notFound = 'synapse: no-such-program cannot be started: it was not found.'
+const notFound =
+  'synapse: no-such-program cannot be started: it was not found; check its name, and that it is installed and in PATH.'
 
 /** Prints its environment as JSON, and ends by a signal. */
 const ending = `
@@ -200,6 +201,7 @@ test('Gemini CLI uses the key although its user signed in otherwise, and what it
   const { folder } = newHome(t)
   const own = join(folder, '.gemini')
   mkdirSync(join(own, 'commands'), { recursive: true })
+  writeFileSync(join(own, 'trustedFolders.json'), '{}')
   writeFileSync(
     join(own, 'settings.json'),
     JSON.stringify({ ui: 1, security: { auth: { selectedType: 'oauth-personal' } } }),
@@ -218,8 +220,12 @@ test('Gemini CLI uses the key although its user signed in otherwise, and what it
   })
   assert.ok(existsSync(join(its, 'commands')))
   writeFileSync(join(its, 'projects.json'), '{}')
+  // It writes its files beside them, and moves them there.
+  writeFileSync(join(its, 'new'), '{"/app":"TRUST_FOLDER"}')
+  renameSync(join(its, 'new'), join(its, 'trustedFolders.json'))
   clean()
   assert.ok(existsSync(join(own, 'projects.json')) && !existsSync(its))
+  assert.equal(readFileSync(join(own, 'trustedFolders.json'), 'utf8'), '{"/app":"TRUST_FOLDER"}')
   assert.match(readFileSync(join(own, 'settings.json'), 'utf8'), /oauth-personal/)
   writeFileSync(join(own, 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }))
   assert.equal(setUpClient(['gemini'], server).env['GEMINI_CLI_HOME'], undefined)

@@ -158,7 +158,7 @@ async function runProgram(command: [string, ...string[]], server: RunServer): Pr
 
 function whyNotStarted(error: unknown): string {
   const code = codeOf(error)
-  if (code === 'ENOENT') return 'it was not found'
+  if (code === 'ENOENT') return 'it was not found; check its name, and that it is installed and in PATH'
   // The system also reports this for a missing program if a folder of PATH cannot be entered.
   if (code === 'EACCES') return 'permission denied; check that it is executable and that PATH has no forbidden folder'
   return String(error)
