@@ -118,6 +118,23 @@ test('a bare name of a provider without a key is answered by the default model',
   assert.ok(names.length > 0 && names.every((name) => name.startsWith('google/')))
 })
 
+test('a bare name that no provider is known for is asked of the provider of the API, if it has a key', async (t) => {
+  const emulator = createEmulator()
+  const env = { OPENAI_API_KEY: 'key' }
+  const endpoint = await endpointFinder({ env, transport: { fetch: emulator.fetch } })
+  const { ask, url } = await opened(t, { endpoint, env, offline: false })
+  const { model } = await ask('ft:gpt-4o-mini:acme::abc')
+  assert.equal(model, 'ft:gpt-4o-mini:acme::abc')
+  assert.equal(emulator.requests.at(-1)?.status, 200)
+  const unknown = { status: 404, code: 'model_not_found', message: /is unknown\. Use provider\/model/ }
+  await assert.rejects(ask('claude-opus-5'), unknown)
+  await assert.rejects(ask('opanai/gpt-5.6'), unknown)
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const asking = anthropic.messages.create({ model: 'claude-new', messages, max_tokens: 10 })
+  await assert.rejects(asking, Anthropic.NotFoundError)
+  assert.equal(emulator.requests.length, 1)
+})
+
 for (const [provider, path] of [
   ['openai', '/v1'],
   ['ollama', '/ollama/v1'],

@@ -52,11 +52,18 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
       return { ...(await at(route.model)), ...(fallback && { fallback }), ...(own !== undefined && { policy: own }) }
     }
     const home = rows.find(({ id }) => id === provider)
-    const full = home && modelsOf(home).includes(bare) ? `${home.id}/${bare}` : undefined
+    const own = home && `${home.id}/${bare}`
+    const full = home && modelsOf(home).includes(bare) ? own : undefined
     const usual = asker.defaultModel ?? doorModel?.model
     if (full !== undefined && (usual === undefined || (await isUsable(full)))) return at(full)
-    if (usual === undefined) throw noSuchModel(bare, (await loadService(wire)).door)
-    return at(usual)
+    if (usual !== undefined) return at(usual)
+    if (own !== undefined && isNewName() && (await isUsable(own))) return at(own)
+    throw noSuchModel(bare, (await loadService(wire)).door)
+  }
+
+  /** Newer than the catalogue, or the user's own, such as a fine-tuned model: its provider knows. */
+  function isNewName(): boolean {
+    return !server.offline && !bare.includes('/') && !rows.some((row) => modelsOf(row).includes(bare))
   }
 
   async function isUsable(model: string): Promise<boolean> {
