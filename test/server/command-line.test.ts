@@ -47,6 +47,19 @@ test('keys are created, listed and revoked at the command line, and the server a
   assert.equal(errors.includes(key), false)
 })
 
+test('a server whose usual port is in use says that it has another one', async (t) => {
+  const other = createServer().listen(4747, '127.0.0.1')
+  t.after(() => other.close())
+  // Another program may have it.
+  await once(other, 'listening').catch(() => {})
+  const { env } = newHome(t)
+  const child = spawn(process.execPath, [bin, 'serve', '--offline', '--no-open'], { env })
+  t.after(() => child.kill('SIGKILL'))
+  const [line, said] = await Promise.all([once(child.stdout, 'data'), once(child.stderr, 'data')])
+  assert.doesNotMatch(String(line), /:4747\n/)
+  assert.match(String(said), /^Port 4747 is already in use, .*--port/)
+})
+
 for (const [provider, variable] of [
   ['ollama', 'OLLAMA_HOST'],
   ['llama.cpp', 'LLAMA_BASE_URL'],

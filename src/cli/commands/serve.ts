@@ -95,6 +95,9 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
         } satisfies ServerOptions)
       const server = await startOn(port, start)
       print(`${server.url}\n`)
+      if (port === undefined && !server.url.endsWith(`:${usualPort}`)) {
+        printError(`Port ${usualPort} is already in use, so the server uses another one; --port sets it.\n`)
+      }
       if (whyOffline) printError(`${whyOffline}\n`)
       if (process.stdout.isTTY) {
         printError('The chat page and the HTTP API are at this address. Ctrl-C stops the server.\n')
