@@ -159,6 +159,12 @@ describe('a key', () => {
     assert.ok(names.length > 0 && names.every((name) => name.startsWith('mistral/')))
   })
 
+  test('is refused a model that it may not use, even if the server has no key for that', async (t) => {
+    const endpoint = await endpointFinder({ env: { MISTRAL_API_KEY: 'key' } })
+    const { ask } = await withKey(t, { models: ['mistral/*'] }, { endpoint, offline: false })
+    await assert.rejects(ask('openai/gpt-5.6'), { status: 403, message: /not allowed to use openai\/gpt-5\.6/ })
+  })
+
   test('is refused beyond its rate, with the time to wait', async (t) => {
     const { ask } = await withKey(t, { perMinute: 2 })
     await ask(mistral)

@@ -28,7 +28,7 @@ variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BAS
 providers. Its conversations are stored like any others. At the end it prints the cost and how to open the conversation.
 The exit code is that of the program, as from a shell: 127 if it was not found, and more than 128 after a signal.
 
-  -m, --model M    the model, whatever the program asks for (SYNAPSE_MODEL: only for model names that are unknown)
+  -m, --model M    the model, unless the program asks for a provider/model (SYNAPSE_MODEL: only for unknown names)
   --policy NAME    shorten a long history: ${presetNames.join(', ')}, or settings as JSON; by default the program does
                    that itself
   --offline        use the emulator, even if there are API keys

@@ -9,6 +9,7 @@ import { loadService, loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
 import { readBody as readBytes } from '../body.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
+import { allowModel } from '../principal.ts'
 import { checkPriced } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
 import { withFirstRequest } from './first-request.ts'
@@ -53,6 +54,7 @@ export async function readBody(
   const named = await modelFor(door, name, server, principal)
   const policy = policyFor(named, server, incoming.request.headers.get('user-agent') ?? '')
   const model = { ...named, ...(policy !== undefined && { policy }) }
+  allowModel(principal, model.model)
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkPriced(server, principal, model)
   const place = { store: lastingContext(server).store, owner: principal.owner }

@@ -156,8 +156,8 @@ async function describedModel(incoming: AuthenticatedRequest): Promise<Response>
   const name = textIn(body.model) || textIn(body.name)
   if (name === '') throw badInput('model is required')
   const { model, protocol } = await modelFor(door, name, server, principal)
-  const { endpoint } = await server.endpoint(model, protocol)
   allowModel(principal, model)
+  const { endpoint } = await server.endpoint(model, protocol)
   const { provider, capabilities } = endpoint
   return json(describe({ name, provider: provider.id, model, capabilities }))
 }
