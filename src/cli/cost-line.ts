@@ -19,10 +19,9 @@ export function exchangesLine(exchanges: readonly Exchange[]): string {
   if (counted.length === 0) return ''
   const usage = counted.reduce((sum, exchange) => (exchange.usage ? addUsage(sum, exchange.usage) : sum), noUsage)
   const names = [...new Set(counted.map((exchange) => `${exchange.provider}/${exchange.model}`))]
-  const cost = counted.reduce<number | undefined>(
-    (sum, exchange) => (sum === undefined || exchange.cost === undefined ? undefined : sum + exchange.cost),
-    0,
-  )
+  // The cost of one without usage, such as an interrupted one, is an estimate.
+  const isPriced = counted.every(({ cost }) => cost !== undefined)
+  const cost = isPriced ? costOf(exchanges) : undefined
   const ms = counted.reduce(
     (sum, exchange) => sum + (Date.parse(exchange.endedAt ?? exchange.startedAt) - Date.parse(exchange.startedAt)),
     0,
@@ -38,4 +37,8 @@ export function exchangesLine(exchanges: readonly Exchange[]): string {
       seconds(ms),
     ].join(' · '),
   )
+}
+
+export function costOf(exchanges: readonly Exchange[]): number {
+  return exchanges.reduce((sum, { cost = 0 }) => sum + cost, 0)
 }

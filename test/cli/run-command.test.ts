@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setUpClient } from '../../src/cli/client-environment.ts'
@@ -121,6 +123,29 @@ test('the command that opens the conversation names its file, and no other conve
   const [, id = '', file] = /^synapse log (\S+) --db (.*)$/.exec(command) ?? []
   assert.equal(file, String.raw`'my '\''chats'\''.db'`, run.err)
   assert.match((await synapse(['log', id, '--db', "my 'chats'.db"])).out, /17 \+ 25 = 42/)
+})
+
+/** Leaves in the middle of a stream. */
+const leaving = `${asking.replace('{ model', '{ stream: true, model').replace('await fetch', 'const answer = await fetch')}
+for await (const _ of answer.body) process.exit(3)
+`
+
+test('a request that the program left is interrupted, not failed, and has a cost by estimate', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4.1' }
+  const choice = { index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }
+  const upstream = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`)
+  }).listen(0, '127.0.0.1')
+  t.after(() => upstream.close().closeAllConnections())
+  await once(upstream, 'listening')
+  const { port } = upstream.address() as AddressInfo
+  writeFileSync(join(folder, 'program.mjs'), leaving)
+  const env = { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` }
+  const run = await synapse(['run', '--', process.execPath, 'program.mjs', 'Be brief.', 'Hi'], { env })
+  assert.equal(run.code, 3, run.err)
+  assert.match(run.err, /^The request was interrupted, about \$0\.0\d+\.\nsynapse log /m)
 })
 
 test('SIGTERM and SIGHUP reach the program', { skip: process.platform === 'win32' }, async (t) => {

@@ -11,7 +11,8 @@ import type { Store } from '../../store/store.ts'
 import { chooseModel } from '../choose-model.ts'
 import { setUpClient, type RunServer } from '../client-environment.ts'
 import { type Command, exitCode, parse, version } from '../command.ts'
-import { exchangesLine } from '../cost-line.ts'
+import { costOf, exchangesLine } from '../cost-line.ts'
+import { dollars } from '../format-number.ts'
 import { type LocalStore, withLocalStore, storeOptions } from '../local-store.ts'
 import { printError } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
@@ -170,8 +171,7 @@ function codeOf(error: unknown): unknown {
 
 async function summaryOf(exchanges: readonly Exchange[], local: LocalStore, db: string | undefined): Promise<string> {
   if (exchanges.length === 0) return 'No request has reached a model.\n'
-  const failed = exchanges.length === 1 ? 'The request has failed.' : `All ${exchanges.length} requests have failed.`
-  const line = exchangesLine(exchanges) || failed
+  const line = exchangesLine(exchanges) || unansweredLine(exchanges)
   // The most used one comes first.
   const ids = [...Map.groupBy(exchanges, ({ conversationId }) => conversationId)]
     .toSorted(([, a], [, b]) => b.length - a.length)
@@ -182,6 +182,15 @@ async function summaryOf(exchanges: readonly Exchange[], local: LocalStore, db: 
   if (first === undefined) return `${line}\n`
   const more = listed.length > 1 ? ` (${listed.length - 1} more: synapse log${dbFlag(db)})` : ''
   return `${line}\nsynapse log ${first.id}${dbFlag(db)}${more}\n`
+}
+
+/** None of them was answered in full. */
+function unansweredLine(exchanges: readonly Exchange[]): string {
+  const isInterrupted = exchanges.some(({ outcome }) => outcome === 'cancelled')
+  const one = isInterrupted ? 'The request was interrupted' : 'The request has failed'
+  const all = isInterrupted ? 'No request was answered in full' : `All ${exchanges.length} requests have failed`
+  const cost = costOf(exchanges)
+  return `${exchanges.length === 1 ? one : all}${cost > 0 ? `, about ${dollars(cost)}` : ''}.`
 }
 
 /** To open the same store again. A password is not repeated. */
