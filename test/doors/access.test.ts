@@ -213,6 +213,13 @@ describe('errors', () => {
     assert.equal((await fetch(`${url}/cohere/v1/models/%E0`)).status, 404)
   })
 
+  test('the method is part of what there is nothing at', async (t) => {
+    const { url } = await clients(t)
+    const answer = await fetch(`${url}/v1/chat/completions`)
+    assert.equal(answer.status, 404)
+    assert.match(await answer.text(), /There is nothing at GET \/v1\/chat\/completions\./)
+  })
+
   test('an unknown model is not found', async (t) => {
     const { openai, anthropic, google } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model: 'nothing', messages: said }), {

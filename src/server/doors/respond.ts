@@ -80,12 +80,13 @@ async function respond(incoming: AuthenticatedRequest): Promise<Response> {
     case 'model':
       return describedModel(incoming)
     default:
-      throw nothingAt(incoming.url)
+      throw nothingAt(incoming)
   }
 }
 
-function nothingAt(url: URL): SynapseError {
-  return new SynapseError({ kind: 'not-found', message: `There is nothing at ${url.pathname.slice(0, 200)}.` })
+function nothingAt({ request, url }: AuthenticatedRequest): SynapseError {
+  const message = `There is nothing at ${request.method} ${url.pathname.slice(0, 200)}.`
+  return new SynapseError({ kind: 'not-found', message })
 }
 
 /** What a wire has besides replies, as far as it is stored here. */
@@ -99,7 +100,7 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
   const { fixed, door: { stored } = {} } = await loadService(wire)
   const answer = fixed?.[name]
   if (answer !== undefined) return json(answer)
-  if (!stored) throw nothingAt(url)
+  if (!stored) throw nothingAt(incoming)
   const { items, retrieval } = stored
   if (items && name === 'compact') return compact(incoming, items)
   const isConversation = name === items?.conversations.endpoint && (id !== undefined || method === 'POST')
@@ -108,7 +109,7 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
     const asked = { method, id, isItems: part !== undefined, item, body, query: url.searchParams }
     return json(await atConversations({ store, wire, items }, owner, asked))
   }
-  if (name !== retrieval?.endpoint || id === undefined) throw nothingAt(url)
+  if (name !== retrieval?.endpoint || id === undefined) throw nothingAt(incoming)
   const replies = { store, runs, owner, wire, retrieval }
   switch (`${method} ${part ?? ''}`) {
     case 'GET ':
@@ -118,7 +119,7 @@ async function other(incoming: AuthenticatedRequest, { name, id, part, item }: E
     case 'POST cancel':
       return cancelledResponse(replies, id)
     default:
-      if (!items || method !== 'GET' || part !== 'input_items') throw nothingAt(url)
+      if (!items || method !== 'GET' || part !== 'input_items') throw nothingAt(incoming)
       return json(await inputItems(replies, items, id, url.searchParams))
   }
 }
@@ -149,9 +150,9 @@ async function models(
 }
 
 async function describedModel(incoming: AuthenticatedRequest): Promise<Response> {
-  const { door, server, principal, url } = incoming
+  const { door, server, principal } = incoming
   const { describe } = await loadService(door.wire)
-  if (!describe) throw nothingAt(url)
+  if (!describe) throw nothingAt(incoming)
   const { value: body } = await jsonBody(incoming)
   const name = textIn(body.model) || textIn(body.name)
   if (name === '') throw badInput('model is required')
