@@ -32,16 +32,23 @@ export async function chooseModel(
   const typed = flags.model ?? known.stored ?? usualModel(env) ?? config?.model
   const named = typed === undefined ? undefined : await fullModelName(typed, rows, config)
   const keys = readStoredKeys()
-  const withKey = rows.find((row) => hasKey(row, env, keys))
+  const all = rows.filter((row) => hasKey(row, env, keys))
+  const withKey = all.find((row) => modelOf(row) !== undefined) ?? all[0]
   if (named !== undefined) {
     // A model that was named for this question must really be used, or the reason must be shown.
     const asksForReal = flags.model !== undefined || withKey !== undefined || isLocal(named, rows)
     const why = !offline && !asksForReal ? { whyOffline: await noKey(rows, env) } : {}
     return { model: named, offline: offline || !asksForReal, ...why }
   }
-  const row = withKey ?? rows[0]
-  const model = `${row?.id}/${row?.defaultModel}`
+  const row = withKey ?? rows.find((one) => !one.keyOptional && modelOf(one) !== undefined)
+  // Without a model, the error says how to name one.
+  const model = [row?.id, row && modelOf(row)].filter(Boolean).join('/')
   return withKey || offline ? { model, offline } : { model, offline: true, whyOffline: await noKey(rows, env) }
+}
+
+/** The model of a provider of the configuration without a default is the first one that it describes. */
+function modelOf({ defaultModel, models = {} }: ProviderRow): string | undefined {
+  return defaultModel ?? Object.keys(models)[0]
 }
 
 /** The user's default model. */

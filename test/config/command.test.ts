@@ -34,6 +34,25 @@ test('a configured server answers by default, with its key from the environment'
   assert.match(missing.err, /CELLAR_KEY/)
 })
 
+test('without a named model, a configured provider is used with a model that it describes, or one must be named', async (t) => {
+  const emulator = await serveEmulator()
+  t.after(() => emulator.close())
+  const { synapse, folder, trust } = newHome(t)
+  const cellar = `providers:\n  - id: cellar\n    baseUrl: ${emulator.url}/vllm/v1\n    keyVariable: CELLAR_KEY\n`
+  const env = { CELLAR_KEY: 'k' }
+  writeFileSync(join(folder, 'synapse.yaml'), cellar)
+  await trust()
+  const unnamed = await synapse(['Hello'], { env })
+  assert.deepEqual([unnamed.code, emulator.requests.length], [2, 0])
+  assert.match(unnamed.err, /Name a model for cellar, such as cellar\/MODEL/)
+  assert.equal((await synapse(['Hello'])).code, 0)
+  assert.doesNotMatch((await synapse(['log', 'last'])).out, /cellar|undefined/)
+  writeFileSync(join(folder, 'synapse.yaml'), `${cellar}    models: { qwen3: { contextWindow: 9000 } }\n`)
+  await trust()
+  assert.equal((await synapse(['Hello'], { env })).code, 0)
+  assert.match((await synapse(['log', 'last'])).out, /cellar\/qwen3/)
+})
+
 test('offline, a configured provider is played by the emulator as what it is like', async (t) => {
   const { synapse, folder, trust } = newHome(t)
   writeFileSync(
