@@ -84,6 +84,12 @@ for (const [provider, variable] of [
       })
     assert.equal((await ask(`${provider}/any`)).status, 400)
     assert.ok(asked.some((path) => path.includes('/chat')))
+    if (provider === 'ollama') {
+      asked.length = 0
+      const messages = [{ role: 'user', content: 'Hello' }]
+      await apiAt(line.toString().trim())('POST', '/ollama/api/chat', { model: 'llama3.2', messages })
+      assert.ok(asked.includes('/api/chat'))
+    }
     assert.equal((await ask('openai/gpt-5.6')).status, 200)
   })
 }

@@ -57,13 +57,18 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
     const usual = asker.defaultModel ?? doorModel?.model
     if (full !== undefined && (usual === undefined || (await isUsable(full)))) return at(full)
     if (usual !== undefined) return at(usual)
-    if (own !== undefined && isNewName() && (await isUsable(own))) return at(own)
+    if (home && own !== undefined && isReal(home) && isNewName() && (await isUsable(own))) return at(own)
     throw noSuchModel(bare, (await loadService(wire)).door)
   }
 
-  /** Newer than the catalogue, or the user's own, such as a fine-tuned model: its provider knows. */
+  /** Newer than the catalogue, or the user's own, such as a fine-tuned or a local model: its provider knows. */
   function isNewName(): boolean {
-    return !server.offline && !bare.includes('/') && !rows.some((row) => modelsOf(row).includes(bare))
+    return !bare.includes('/') && !rows.some((row) => modelsOf(row).includes(bare))
+  }
+
+  /** Without keys the emulator answers, unless it was not requested and the model is that of a local server. */
+  function isReal({ keyOptional }: ProviderRow): boolean {
+    return !server.offline || (keyOptional === true && server.whyOffline !== undefined)
   }
 
   async function isUsable(model: string): Promise<boolean> {
