@@ -21,7 +21,8 @@ import { presetNames } from '../../settings/policy.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
 
 export const run: Command = {
-  usage: `synapse run [-m PROVIDER/MODEL] [--policy NAME] [--offline] [--db FILE] [--config FILE] -- COMMAND [ARGUMENT]...
+  usage: `synapse run [-m PROVIDER/MODEL] [--policy NAME] [--offline] [--db FILE] [--config FILE | --no-config] -- COMMAND
+            [ARGUMENT]...
 
 Runs a program that speaks the API of OpenAI, Anthropic or Gemini, with any model. It starts a server on loopback for
 it, with a key for this run only. Known programs are claude, codex, opencode, gemini, qwen and pi; any other gets the
@@ -35,6 +36,7 @@ The exit code is that of the program, as from a shell: 127 if it was not found, 
   --offline        use the emulator, even if there are API keys
   --db FILE        database file or postgres:// URL (SYNAPSE_DB)
   --config FILE    use this synapse.yaml for providers, model and policy
+  --no-config      ignore every synapse.yaml
 
   synapse run -m google/gemini-3-flash-preview -- claude
   synapse run -m anthropic/claude-opus-5 -- codex exec "Explain this folder."`,

@@ -23,7 +23,7 @@ const usualPort = 4747
 
 export const serve: Command = {
   usage: `synapse serve [--port N] [--host H] [--name HOST]... [--require-keys] [--offline] [--model PROVIDER/MODEL]
-              [--folder DIR]... [--db FILE] [--config FILE] [--no-open] [--verbose]
+              [--folder DIR]... [--db FILE] [--config FILE | --no-config] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API at http://127.0.0.1:${usualPort}, for this machine only. Clients of OpenAI,
 Anthropic, Gemini and others can use it as their base URL (docs/front-doors.md). Without an API key the built-in emulator
@@ -37,6 +37,7 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
   --model MODEL    default model for new conversations, and for unknown model names of clients (SYNAPSE_MODEL)
   --db FILE        database file or postgres:// URL (SYNAPSE_DB)
   --config FILE    use this synapse.yaml for providers, model and policy
+  --no-config      ignore every synapse.yaml
   --folder DIR     the folder of the file and command tools; the current one by default, none for a server with keys.
                    Given again, a conversation can choose among them, or a folder inside one
   --no-open        do not open the page in a browser
