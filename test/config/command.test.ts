@@ -102,6 +102,29 @@ test('every command that names a model knows the providers of synapse.yaml, and 
   )
 })
 
+test('the server starts without a default model, and answers requests that name theirs', async (t) => {
+  const emulator = await serveEmulator()
+  t.after(() => emulator.close())
+  const { env, folder, trust } = newHome(t)
+  const cellar = `providers:\n  - id: cellar\n    baseUrl: ${emulator.url}/vllm/v1\n    keyVariable: CELLAR_KEY\n`
+  writeFileSync(join(folder, 'synapse.yaml'), cellar)
+  await trust()
+  const args = [bin, 'serve', '--port', '0', '--no-open']
+  const child = spawn(process.execPath, args, { env: { ...env, CELLAR_KEY: 'k' }, cwd: folder })
+  t.after(() => child.kill('SIGKILL'))
+  const [[line], [notice]] = (await Promise.all([once(child.stdout, 'data'), once(child.stderr, 'data')])) as [Buffer[], Buffer[]]
+  assert.match(String(notice), /Each request has to name its model, such as cellar\/MODEL; --model sets a default\./)
+  const ask = async (model: string) => {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] })
+    const headers = { 'content-type': 'application/json' }
+    const url = `${String(line).trim()}/v1/chat/completions`
+    const { status } = await fetch(url, { method: 'POST', headers, body })
+    return status
+  }
+  assert.equal(await ask('cellar/qwen3'), 200)
+  assert.equal(await ask('qwen3'), 404)
+})
+
 test('the server knows the providers of synapse.yaml, their models, its default model and its policy', async (t) => {
   const { env, folder, synapse, trust } = newHome(t)
   writeFileSync(

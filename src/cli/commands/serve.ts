@@ -100,6 +100,9 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
         printError(`Port ${usualPort} is already in use, so the server uses another one; --port sets it.\n`)
       }
       if (whyOffline) printError(`${whyOffline}\n`)
+      if (!isFullName(defaultModel)) {
+        printError(`Each request has to name its model, such as ${defaultModel}/MODEL; --model sets a default.\n`)
+      }
       if (process.stdout.isTTY) {
         printError('The chat page and the HTTP API are at this address. Ctrl-C stops the server.\n')
         if (!values['no-open']) openBrowser(server.url)
@@ -168,6 +171,11 @@ interface Reached extends Reach {
   isOffline: (model?: string) => boolean
 }
 
+/** False: it is the name of a provider without a default model. */
+function isFullName(model: string): boolean {
+  return model.includes('/')
+}
+
 /** Throws one sentence if the requested model cannot be used. */
 async function reach(
   values: { model?: string | undefined; offline?: boolean | undefined },
@@ -177,7 +185,8 @@ async function reach(
   const first = await choose()
   let { endpoint } = first
   let { offline, whyOffline } = first.about
-  await endpoint(first.about.defaultModel, undefined)
+  // Without a default model, the server answers requests that name theirs.
+  if (isFullName(first.about.defaultModel)) await endpoint(first.about.defaultModel, undefined)
   return {
     ...first.about,
     endpoint: (model, protocol) => endpoint(model, protocol),
