@@ -337,6 +337,32 @@ test('a stored response is streamed again from any event on', async (t) => {
   assert.match(await wrong.text(), /"param":"starting_after"/)
 })
 
+test('a stored response that was cut off begins without a reason when it is streamed again', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const asked = { model: 'anthropic/claude-opus-5', input: 'Count to 500', max_output_tokens: 20 }
+  const { id, incomplete_details: reason } = await openai.responses.create(asked)
+  assert.deepEqual(reason, { reason: 'max_output_tokens' })
+  const reasons: unknown[] = []
+  for await (const event of await openai.responses.retrieve(id, { stream: true })) {
+    if ('response' in event) reasons.push(event.response.incomplete_details)
+  }
+  assert.deepEqual(reasons, [null, null, reason])
+})
+
+test('replies that a client puts into a conversation have the fields of a reply', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  // A conversation is often filled with what a client has kept of replies: their texts.
+  const kept = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }
+  const items = [{ role: 'user', content: 'Hello' }, kept, { role: 'assistant', content: 'Hi again.' }]
+  const { id } = await openai.conversations.create({ items: items as OpenAI.Responses.ResponseInputItem[] })
+  const { data } = await openai.conversations.items.list(id, { order: 'asc' })
+  const contents = data.map((item) => (item.type === 'message' ? item.content : undefined))
+  const text = (words: string) => [{ type: 'output_text', annotations: [], logprobs: [], text: words }]
+  assert.deepEqual(contents, [[{ type: 'input_text', text: 'Hello' }], text('Hi.'), text('Hi again.')])
+})
+
 test('an error names the field of the request that is wrong', async (t) => {
   const { url } = await serving(t, { doorModel: { model: 'openai/gpt-5.6', always: false } })
   const openai = clientAt(url)

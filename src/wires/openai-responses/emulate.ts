@@ -231,7 +231,8 @@ export function split(body: Json, piece: number = defaultPiece): Json[] {
     events.push({ type, ...fields, sequence_number: events.length })
   }
   const status = stringField(body, 'status')
-  const begun: JsonObject = { ...body, status: 'in_progress', completed_at: null, output: [], usage: null }
+  const unknownYet = { completed_at: null, error: null, incomplete_details: null, output: [], usage: null }
+  const begun: JsonObject = { ...body, status: 'in_progress', ...unknownYet }
   emit('response.created', { response: begun })
   if (status === 'queued') {
     emit('response.queued', { response: body })

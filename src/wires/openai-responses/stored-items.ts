@@ -88,12 +88,13 @@ export function ownItems(body: JsonObject): JsonObject[] {
   return objectsIn(body.input)
 }
 
-/** Items get an id when they are stored; a message given as a string is stored in its full form. */
+/** Items get an id when they are stored; a message is stored in its full form, which clients may send without. */
 export function withItemId(item: JsonObject, seed: string): JsonObject {
   const type = textIn(item.type) || 'message'
   const prefix = valueFor(itemPrefixes, type) ?? 'item'
   const part = item.role === 'assistant' ? 'output_text' : 'input_text'
-  const content = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content
+  const given = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content
+  const content = Array.isArray(given) ? given.map(withReplyFields) : given
   return {
     ...item,
     type,
@@ -101,6 +102,11 @@ export function withItemId(item: JsonObject, seed: string): JsonObject {
     ...(content !== undefined && { content }),
     ...(statusTypes.has(type) && { status: item.status ?? 'completed' }),
   }
+}
+
+/** Fields that every text of a reply has, and that clients read without looking. */
+function withReplyFields(part: Json): Json {
+  return isObject(part) && part.type === 'output_text' ? { annotations: [], logprobs: [], ...part } : part
 }
 
 const statusTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'function_call_output'])
