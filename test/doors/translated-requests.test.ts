@@ -337,3 +337,46 @@ for (const model of [...models, 'anthropic/claude-opus-5', 'deepseek/deepseek-v4
     assert.match((await openai.chat.completions.create(answered)).choices[0]?.message.content ?? '', /forty-two/)
   })
 }
+
+// As Codex 0.169 sent them (checked 2026-11): the task of a sub-agent, and its answer to the main agent.
+const header = 'Message Type: NEW_TASK\nTask name: /root/worker\nSender: /root\nPayload:\n'
+const from = { type: 'agent_message', id: 'amsg_01a1f5ca', author: '/root', recipient: '/root/worker' }
+const answered = { type: 'input_text', text: 'Payload:\nThere are three.' }
+
+function handedTo(task: string) {
+  const content = [
+    { type: 'input_text', text: header },
+    { type: 'encrypted_content', encrypted_content: task },
+  ]
+  return [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'The folder is /tmp.' }] },
+    { ...from, content },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I count them.' }] },
+    { ...from, content: [answered] },
+  ]
+}
+
+for (const model of [...providers, 'xai/grok-4']) {
+  test(`what the agents of Codex say to each other reaches ${model}`, async (t) => {
+    const { api, emulator } = await serving(t)
+    const input = handedTo('Count the files of this folder.')
+    const { status, text } = await api('POST', '/v1/responses', { model, input })
+    assert.equal(status, 200, text)
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    if (!model.startsWith('openai/')) assert.doesNotMatch(sent, /agent_message|encrypted_content/)
+    assert.match(sent, /Task name.*Count the files of this folder.*I count them.*There are three/)
+  })
+}
+
+test('what only OpenAI can decrypt is for OpenAI alone', async (t) => {
+  const { api, emulator } = await serving(t)
+  const secret = `gAAAAAB${'x7_-'.repeat(20)}==`
+  for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5']) {
+    const { status, text, headers } = await api('POST', '/v1/responses', { model, input: handedTo(secret) })
+    assert.equal(status, 200, text)
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    assert.equal(sent.includes(secret), model.startsWith('openai/'))
+    assert.match(sent, /There are three/)
+    if (!model.startsWith('openai/')) assert.notEqual(headers.get('x-synapse-notes'), '0')
+  }
+})

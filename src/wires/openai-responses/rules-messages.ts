@@ -5,22 +5,36 @@ import { withNext } from '../../core/lists.ts'
 import { invalid, tooLong } from '../shared/openai-rules.ts'
 import type { Issue } from '../wire.ts'
 import { type Check, hasState, maxNameLength, missing, namePattern, unknown, wrongValue } from './rules-context.ts'
-import { codexMetadataKey, factsOf, inputItemTypes, maxIdLength, objectFields, stringField, typeOf } from './types.ts'
+import {
+  codexMetadataKey,
+  factsOf,
+  inputItemTypes,
+  isOpenAI,
+  maxIdLength,
+  objectFields,
+  stringField,
+  typeOf,
+} from './types.ts'
 
 const roles = ['assistant', 'system', 'developer', 'user']
 
+/** What the agents of Codex say to each other. Ollama before 0.33.4, xAI and others refuse it (reported, 2026-09). */
+const othersItemTypes = inputItemTypes.filter((type) => type !== 'agent_message')
+
 /** R17 and R14: the types of an item. */
-export const itemKinds: Check = ({ items }) =>
-  items.flatMap((item, i): Issue[] => {
+export const itemKinds: Check = ({ items, provider }) => {
+  const types = isOpenAI(provider) ? inputItemTypes : othersItemTypes
+  return items.flatMap((item, i): Issue[] => {
     const { type } = item
-    if (type !== undefined && type !== null && !inputItemTypes.includes(String(type))) {
-      return [wrongValue('R17', `input[${i}]`, String(type), inputItemTypes)]
+    if (type !== undefined && type !== null && !types.includes(String(type))) {
+      return [wrongValue('R17', `input[${i}]`, String(type), types)]
     }
     if (typeOf(item) !== 'message' && typeOf(item) !== '') return []
     const role = stringField(item, 'role') ?? ''
     if (!roles.includes(role)) return [wrongValue('R14', `input[${i}]`, role, roles)]
     return item.content === undefined ? [missing('shape', `input[${i}].content`)] : []
   })
+}
 
 const knownKeys = new Map<string, readonly string[]>(
   Object.entries({

@@ -154,7 +154,7 @@ function sideOf(item: Item): Message['role'] {
   }
   if (type === 'function_call_output' || type === 'custom_tool_call_output') return 'tool'
   if (type === 'tool_search_output') return item.execution === 'client' ? 'tool' : 'assistant'
-  return clientItemTypes.has(type) ? 'user' : 'assistant'
+  return clientItemTypes.has(type) || type === 'agent_message' ? 'user' : 'assistant'
 }
 
 function readReply(native: Item[], origin: Origin, registry: CallRegistry): Reply {
@@ -220,10 +220,28 @@ function outputParts(item: Item, origin: Origin): (TextPart | MediaPart)[] {
 }
 
 function userParts(item: Item, origin: Origin): UserMessage['parts'] {
+  const fromAgent = typeOf(item) === 'agent_message' ? agentParts(item, origin) : undefined
+  if (fromAgent) return fromAgent
   if (typeOf(item) !== 'message') return [{ type: 'opaque', kind: `${protocolId}/${typeOf(item)}`, data: item }]
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }]
   return objectFields(item, 'content').map((part) => readInput(part, origin))
 }
+
+/**
+ * What another agent of Codex says: the task of a sub-agent, and its answer. Undefined: only OpenAI can read it. A model
+ * of another provider encrypts nothing, so that Codex sends its plain text as `encrypted_content` (checked 2026-11).
+ */
+function agentParts(item: Item, origin: Origin): UserMessage['parts'] | undefined {
+  const parts: UserMessage['parts'] = []
+  for (const part of objectFields(item, 'content')) {
+    const text = stringField(part, 'encrypted_content')
+    if (text !== undefined && encrypted.test(text)) return undefined
+    parts.push(text === undefined ? readInput(part, origin) : { type: 'text', text })
+  }
+  return parts.length > 0 ? parts : undefined
+}
+
+const encrypted = /^[\w+/=-]{40,}$/
 
 function readInput(part: JsonObject, origin: Origin): TextPart | MediaPart | Extract<Part, { type: 'opaque' }> {
   const type = stringField(part, 'type') ?? ''
