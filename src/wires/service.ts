@@ -124,6 +124,8 @@ export interface WireDoor {
   losesReasoning?: true
   /** Why no server but the provider can answer a request; undefined: others can too. */
   unsupported?(body: JsonObject): Failure | undefined
+  /** Of a request that clients send in the form of another API; undefined: it is one of this API. */
+  foreignForm?(body: JsonObject): RequestForm | undefined
   /**
    * The fields of a request that have no counterpart on other wires, as `a.b`: they pass through, and are left out of what
    * is translated.
@@ -270,6 +272,8 @@ export interface ModelForm {
 
 /** Another form of a request and of its reply, such as one prompt without roles. */
 export interface RequestForm {
+  /** It is of another API, so no provider of the wire gets it unchanged. */
+  isForeign?: true
   /** What the real API refuses in this form, besides what it refuses in the usual one. */
   refuse(body: JsonObject): Issue[]
   /** The same request in the usual form of the wire. */
@@ -420,6 +424,15 @@ export interface ServerState {
   /** Deletes one id. */
   expire(id: string): boolean
   clear(): void
+}
+
+/** The same for a client's request, which may also be in the form of another API. */
+export function clientFormOf(
+  service: WireService,
+  name: string | undefined,
+  body: JsonObject,
+): RequestForm | undefined {
+  return formOf(service, name, body) ?? service.door?.foreignForm?.(body)
 }
 
 /** The form of a request for a reply; undefined: the usual one. `name`: the one that its path names. */

@@ -6,7 +6,7 @@ import { badInput, type SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
-import { formOf, type WireService } from '../../wires/service.ts'
+import { clientFormOf, type WireService } from '../../wires/service.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
@@ -39,7 +39,7 @@ export async function answerRequest(
   // To load a model, a request in the usual form needs no list of messages.
   const isUsual = operation.form === undefined
   const read = await readBody(incoming, operation.model, service.loading && isUsual ? { [service.listField]: [] } : {})
-  const form = formOf(service, operation.form, read.body)
+  const form = clientFormOf(service, operation.form, read.body)
   const refused = await strictRefusal(incoming, read)
   if (refused) return refused
   const { store } = lastingContext(incoming.server)
@@ -54,7 +54,7 @@ export async function answerRequest(
     asArray: service.asArray?.(url.searchParams),
     hidesReasoning: service.door?.showsReasoning?.(read.body) === false,
   }
-  const verbatim = await passableRequest(incoming, operation, read)
+  const verbatim = form?.isForeign ? undefined : await passableRequest(incoming, operation, read)
   const unsupported = verbatim ? undefined : form?.unsupported(read.body)
   if (unsupported !== undefined) throw badInput(unsupported)
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
 import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
-import { formOf, type ProviderReference, type RequestForm, type WireService } from '../../wires/service.ts'
+import { clientFormOf, type ProviderReference, type RequestForm, type WireService } from '../../wires/service.ts'
 import { valueAt } from '../../wires/shared/json-fields.ts'
 import type { Door } from './door.ts'
 import { readContinuing } from './known-messages.ts'
@@ -39,7 +39,7 @@ export async function readRequest(
   const { stored, unsupported, unportable = [], session: sessionIn, reference: referenceIn } = service.door ?? {}
   const refused = unsupported?.(given)
   if (refused) throw new SynapseError(refused)
-  const form = operation.do === 'reply' ? formOf(service, operation.form, given) : undefined
+  const form = operation.do === 'reply' ? clientFormOf(service, operation.form, given) : undefined
   const usual = inUsualForm(form, given)
   const reference = referenceIn?.(usual)
   const body = withList(usual, service, reference)

@@ -16,6 +16,7 @@ import {
 } from '../shared/request-options.ts'
 import type { Incoming, Overflow, ReplyFacts, WireService } from '../service.ts'
 import type { Issue } from '../wire.ts'
+import { foreignForm } from './foreign-forms.ts'
 import { functionsForm } from './functions.ts'
 
 export const openaiChatService: WireService = {
@@ -63,6 +64,7 @@ export const openaiChatService: WireService = {
     requestId: 'x-request-id',
     losesReasoning: true,
     unsupported: ({ n }) => severalAnswers('n', n),
+    foreignForm,
     // Of OpenAI, and of compatible hosts.
     unportable: [
       'audio',
