@@ -245,3 +245,28 @@ test("Anthropic's clients read the list in pages, in both directions, or all of 
   const before = await anthropic.models.list({ limit: 3, before_id: `${all[5]}` })
   assert.deepEqual([before.data.map(({ id }) => id), before.has_more], [all.slice(2, 5), true])
 })
+
+/** Every field of the official type: another version of it with more of them does not compile. */
+const modelFields: Record<keyof Anthropic.ModelInfo, true> = {
+  capabilities: true,
+  created_at: true,
+  deprecated_at: true,
+  display_name: true,
+  id: true,
+  lifecycle: true,
+  line: true,
+  max_input_tokens: true,
+  max_tokens: true,
+  retires_at: true,
+  type: true,
+}
+
+test("models in Anthropic's list have all fields of its client, and are active", async (t) => {
+  const { url } = await serving(t)
+  const anthropic = new Anthropic({ apiKey: 'placeholder', baseURL: url, maxRetries: 0 })
+  const { data } = await anthropic.models.list()
+  for (const model of [...data, await anthropic.models.retrieve('openai/gpt-5.6')]) {
+    assert.deepEqual(Object.keys(model).toSorted(), Object.keys(modelFields).toSorted())
+    assert.equal(model.lifecycle, 'active')
+  }
+})

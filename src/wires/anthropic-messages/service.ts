@@ -10,6 +10,17 @@ import { readServerTool } from './options.ts'
 import { toolChangesIn } from './types.ts'
 import { decodedName } from '../shared/path.ts'
 
+/** Fields that the API always has, with null for what is not known (checked 2026-11). */
+const unknownAboutModel: JsonObject = {
+  capabilities: null,
+  deprecated_at: null,
+  lifecycle: 'active',
+  line: null,
+  max_input_tokens: null,
+  max_tokens: null,
+  retires_at: null,
+}
+
 export const anthropicMessagesService: WireService = {
   home: 'anthropic',
   route(method, path) {
@@ -66,7 +77,7 @@ export const anthropicMessagesService: WireService = {
     recognises: (path, headers) => /^\/v1\b/.test(path) && headers.has('anthropic-version'),
     writer: async () => (await import('./write-stream.ts')).writer,
     models: {
-      one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate }),
+      one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate, ...unknownAboutModel }),
       list: modelPage,
     },
     callId: (key) => `toolu_${key}`,
