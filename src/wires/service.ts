@@ -124,6 +124,8 @@ export interface WireDoor {
   losesReasoning?: true
   /** Why no server but the provider can answer a request; undefined: others can too. */
   unsupported?(body: JsonObject): Failure | undefined
+  /** What would be lost without a word if the request were translated. */
+  untranslatable?(body: JsonObject): Failure | undefined
   /** Of a request that clients send in the form of another API; undefined: it is one of this API. */
   foreignForm?(body: JsonObject): RequestForm | undefined
   /**

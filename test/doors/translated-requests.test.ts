@@ -380,3 +380,23 @@ test('what only OpenAI can decrypt is for OpenAI alone', async (t) => {
     if (!model.startsWith('openai/')) assert.notEqual(headers.get('x-synapse-notes'), '0')
   }
 })
+
+test('a chat message with a role that no other API has is refused, and not left out', async (t) => {
+  const { api, emulator } = await serving(t)
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'robot', content: 'Do not forget the milk.' },
+  ]
+  for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5', 'google/gemini-3-flash-preview']) {
+    const { status, body } = await api('POST', '/v1/chat/completions', { model, messages })
+    assert.equal(status, 400)
+    assert.deepEqual(body['error'], {
+      message:
+        "Invalid value: 'robot'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+      type: 'invalid_request_error',
+      param: 'messages[1].role',
+      code: 'invalid_value',
+    })
+  }
+  assert.equal(emulator.requests.length, 0)
+})

@@ -2,7 +2,7 @@
 // request whose answer was stored but not received gets that answer again.
 
 import { estimateMessage } from '../../context/count.ts'
-import { badInput, type SynapseError } from '../../core/error.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import type { Store } from '../../store/store.ts'
 import { loadService } from '../../wires/list.ts'
@@ -57,6 +57,8 @@ export async function answerRequest(
   const verbatim = form?.isForeign ? undefined : await passableRequest(incoming, operation, read)
   const unsupported = verbatim ? undefined : form?.unsupported(read.body)
   if (unsupported !== undefined) throw badInput(unsupported)
+  const lost = verbatim ? undefined : service.door?.untranslatable?.(read.body)
+  if (lost) throw new SynapseError(lost)
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
   if (read.request.isBackground) return queued(incoming, read, reply)
   const delivery = trackDelivery(store, principal.owner, answerKey(url.pathname, read.sent))

@@ -1,7 +1,9 @@
 // OpenAI's rules for messages, which hosts share unless they are known not to: each field first (C4–C8, C12), then
 // calls and results (C1–C3), because that is the order in which a request is read.
 
-import { isObject, type JsonObject } from '../../core/json.ts'
+import type { Failure } from '../../core/error.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectsIn } from '../shared/json-fields.ts'
 import type { Issue } from '../wire.ts'
 import { invalid, tooLong } from '../shared/openai-rules.ts'
 import { callsIn, emptyArray, issuesOfEach, noIssues, partsIn, type Check } from './rules-context.ts'
@@ -17,9 +19,22 @@ export const knownRoles: Check = ({ messages }) =>
     if (role === undefined) {
       return [invalid('shape', `Missing required parameter: '${param}'.`, param, 'missing_required_parameter')]
     }
-    const text = `Invalid value: '${String(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`
-    return [invalid('shape', text, param, 'invalid_value')]
+    return [invalid('shape', unknownRole(role), param, 'invalid_value')]
   })
+
+function unknownRole(role: Json): string {
+  return `Invalid value: '${String(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`
+}
+
+/** A role that only some host knows: no other wire has a place for such a message. */
+export function roleOfHost({ messages }: JsonObject): Failure | undefined {
+  const list = objectsIn(messages)
+  const index = list.findIndex(({ role }) => role !== undefined && !roles.has(role))
+  const role = list[index]?.role
+  if (role === undefined) return undefined
+  const param = `messages[${index}].role`
+  return { kind: 'bad-input', code: 'invalid_value', param, message: unknownRole(role) }
+}
 
 /** Content is a string or a non-empty list; null only with calls (C6, C7). */
 export const contentShape: Check = ({ messages }) =>

@@ -18,6 +18,7 @@ import type { Incoming, Overflow, ReplyFacts, WireService } from '../service.ts'
 import type { Issue } from '../wire.ts'
 import { foreignForm } from './foreign-forms.ts'
 import { functionsForm } from './functions.ts'
+import { roleOfHost } from './rules-messages.ts'
 
 export const openaiChatService: WireService = {
   home: 'openai',
@@ -64,6 +65,7 @@ export const openaiChatService: WireService = {
     requestId: 'x-request-id',
     losesReasoning: true,
     unsupported: ({ n }) => severalAnswers('n', n),
+    untranslatable: roleOfHost,
     foreignForm,
     // Of OpenAI, and of compatible hosts.
     unportable: [
