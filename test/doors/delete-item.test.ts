@@ -137,7 +137,8 @@ test('calls keep their results when another item of their reply was deleted', as
   }
   const pairs = async () => {
     await openai.responses.create({ model: 'mistral/mistral-large-latest', conversation: id, input: 'Thanks.' })
-    const { messages } = emulator.requests.at(-1)?.body as unknown as OpenAI.ChatCompletionCreateParams
+    const sent = emulator.requests.at(-1)?.body as unknown as OpenAI.ChatCompletionCreateParams
+    const { messages } = sent
     const calls = messages.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : []))
     const results = messages.filter((message) => message.role === 'tool')
     return results.map(({ tool_call_id, content }) => {

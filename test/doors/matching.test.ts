@@ -71,7 +71,8 @@ test('conversations with the same greeting or examples of the client are disting
     return { role: 'assistant' as const, content: choices[0]?.message.content ?? '' }
   }
   const user = (content: string) => ({ role: 'user' as const, content })
-  const counts = async () => (await store.conversations('local')).items.map(({ entries }) => entries).sort()
+  const counts = async () =>
+    (await store.conversations('local')).items.map(({ entries }) => entries).sort((a, b) => a - b)
   const greeting = [{ role: 'assistant' as const, content: 'Hello! How can I help?' }, user('Hi')]
   const examples = [user('great!'), { role: 'assistant' as const, content: 'positive' }]
   await ask(greeting)
