@@ -40,6 +40,21 @@ async function spentSoon(store: Store, keyId: string): Promise<number> {
   }
 }
 
+/** A provider that does not answer the first request until its client leaves. */
+function firstHeld(): { between: ServingOptions['between'] & {}; asked: Promise<void> } {
+  const asked = Promise.withResolvers<void>()
+  let count = 0
+  return {
+    asked: asked.promise,
+    between: (next) => async (input, init) => {
+      asked.resolve()
+      if (count++ === 0 && init?.signal) await once(init.signal, 'abort')
+      init?.signal?.throwIfAborted()
+      return next(input, init)
+    },
+  }
+}
+
 describe('keys', () => {
   test('a placeholder key counts as the local user, and no provider gets it', async (t) => {
     const sent: string[] = []
@@ -153,6 +168,55 @@ describe('keys', () => {
     const { openai } = await clients(t, { store, requireKeys: true, between }, key)
     const ask = () => openai.chat.completions.create({ model, messages: said })
     await Promise.all([ask(), ask()])
+  })
+
+  test('a client that waits for its budget and leaves ends before the others', { timeout: 10_000 }, async (t) => {
+    const store = openMemoryStore()
+    const { key } = await createKey(store, { budget: 0.0001 })
+    const lines: LogLine[] = []
+    const { between, asked } = firstHeld()
+    const { openai } = await clients(t, { store, requireKeys: true, between, log: (line) => lines.push(line) }, key)
+    const [active, waiting] = [new AbortController(), new AbortController()]
+    const ask = ({ signal }: AbortController) => openai.chat.completions.create({ model, messages: said }, { signal })
+    const first = ask(active)
+    await asked
+    const others = [ask(waiting), ask(waiting)]
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(lines.length, 0)
+    waiting.abort()
+    await Promise.allSettled(others)
+    while (lines.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    active.abort()
+    await assert.rejects(first)
+  })
+
+  test('a summary ends when its client leaves, so that others need not wait for it', { timeout: 10_000 }, async (t) => {
+    const store = openMemoryStore()
+    const { key } = await createKey(store, { budget: 0.0001 })
+    const { between, asked } = firstHeld()
+    const { openai } = await clients(t, { store, requireKeys: true, between }, key)
+    const leaving = new AbortController()
+    const summary = openai.responses.compact({ model, input: 'Hello' }, { signal: leaving.signal })
+    await asked
+    leaving.abort()
+    await assert.rejects(summary)
+    await openai.chat.completions.create({ model, messages: said })
+  })
+
+  test('a store that fails after the answer fails its request alone', async (t) => {
+    const store = openMemoryStore()
+    const { key } = await createKey(store, { budget: 1 })
+    let isAway = true
+    const putRecords: Store['putRecords'] = async (records) => {
+      const isSpend = records.some(({ kind }) => kind === 'spend')
+      if (isAway && isSpend) throw new SynapseError({ kind: 'storage', code: 'unavailable', message: 'Away.' })
+      return store.putRecords(records)
+    }
+    const failing = Object.assign(Object.create(store) as Store, { putRecords })
+    const { openai } = await clients(t, { store: failing, requireKeys: true }, key)
+    await assert.rejects(openai.chat.completions.create({ model, messages: said }), { status: 503 })
+    isAway = false
+    await openai.chat.completions.create({ model, messages: said })
   })
 
   test('a stream that its client leaves is charged by estimate, and so is an answer without its usage', async (t) => {

@@ -62,5 +62,8 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
   const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
   const { signal } = incoming.request
   const summary = await summaryRequest(whole, size.window)
-  return startDoorRun({ server, principal, request: summary, model, service, signal, sent })
+  const run = await startDoorRun({ server, principal, request: summary, model, service, signal, sent })
+  if (signal.aborted) run.abort()
+  signal.addEventListener('abort', run.abort)
+  return run
 }

@@ -52,33 +52,49 @@ export async function holdBudget(
     requests.ended = Promise.withResolvers()
     if (--requests.count === 0) byKey.delete(keyId)
   }
+  const { left, forget } = leaving(signal)
   try {
-    await before
-    await roomIn(requests, budget, () => spentBy(server.accounts ?? server.store, keyId))
-    if (signal?.aborted) throw new SynapseError({ kind: 'aborted', message: 'The client has left.' })
+    await Promise.race([before, left])
+    await roomIn(requests, budget, { left, spentNow: () => spentBy(server.accounts ?? server.store, keyId) })
     requests.started.add(own)
     return release
   } catch (error) {
     release()
     throw error
   } finally {
-    checked.resolve()
+    forget()
+    // Those before one whose client has left may still wait.
+    checked.resolve(before)
   }
+}
+
+/** `left` rejects when the client leaves: its request, which can be large, is not held until others have ended. */
+function leaving(signal: AbortSignal | undefined): { left: Promise<never>; forget: () => void } {
+  const { promise: left, reject } = Promise.withResolvers<never>()
+  left.catch(() => {})
+  const leave = (): void => reject(new SynapseError({ kind: 'aborted', message: 'The client has left.' }))
+  if (signal?.aborted) leave()
+  signal?.addEventListener('abort', leave)
+  return { left, forget: () => signal?.removeEventListener('abort', leave) }
 }
 
 function newRequests(): Requests {
   return { count: 0, started: new Set(), checked: Promise.resolve(), ended: Promise.withResolvers() }
 }
 
-async function roomIn(requests: Requests, budget: number, spentNow: () => Promise<number>): Promise<void> {
+async function roomIn(
+  requests: Requests,
+  budget: number,
+  { left, spentNow }: { left: Promise<never>; spentNow: () => Promise<number> },
+): Promise<void> {
   for (;;) {
     // First what is expected: a request that is charged meanwhile counts twice, and this one looks again.
     const { started, ended } = requests
     const expected = [...started].reduce((sum, { cost }) => sum + cost, 0)
-    const spent = await spentNow()
+    const spent = await Promise.race([left, spentNow()])
     if (spent >= budget) throw new SynapseError(budgetUsed(budget))
     if (expected === 0 || spent + expected < budget) return
-    await ended.promise
+    await Promise.race([left, ended.promise])
   }
 }
 

@@ -105,7 +105,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const release = await holdBudget(options.server, options.principal, options)
   try {
     const run = await start(options)
-    void run.ended.finally(release)
+    run.ended.then(release, release)
     return run
   } catch (error) {
     release()
