@@ -54,6 +54,21 @@ test('many messages at once are indexed afterwards, in several transactions, and
   assert.deepEqual([await found(0), await found(many - 1)], [1, 1])
 })
 
+test('many messages that a process did not index before its end are indexed after a search', async (t) => {
+  const { store, id, path } = await given(t)
+  await store.appendAll(owner, id, entries)
+  await store.close()
+  const next = await openSqliteStore(path)
+  const other = new DatabaseSync(path)
+  t.after(() => [other.close(), next.close()])
+  const indexed = () => Number(other.prepare('SELECT n FROM search_upto').get()?.['n'])
+  const atStart = indexed()
+  assert.ok(atStart <= many / 2, `${atStart} are indexed`)
+  assert.equal((await next.search(owner, { text: 'number0' })).items.length, 1)
+  while (indexed() < many) await nextTurn()
+  for (const i of [0, many - 1]) assert.equal((await next.search(owner, { text: `number${i}` })).items.length, 1)
+})
+
 async function given(t: TestContext) {
   const path = join(tempFolder(t), 'log.db')
   const store = await openSqliteStore(path)

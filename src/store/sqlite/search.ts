@@ -8,7 +8,7 @@ import { maxDocuments } from '../search/search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
 import { withTitles, type TitleRow } from '../search/title-hits.ts'
 import type { Connection } from './connection.ts'
-import { uptoOf } from './search-index.ts'
+import { indexSoon, mostAtOnce, uptoOf } from './search-index.ts'
 
 export function searchMethods(db: Connection): Search {
   const search: Search['search'] = async (owner, query) => {
@@ -20,7 +20,10 @@ export function searchMethods(db: Connection): Search {
     const rows = await db.read(() => {
       // In this order: what another process indexes in between is then found as waiting, and not twice.
       const upto = uptoOf(db)
-      const waiting = waitingHits(waitingRows(db, upto, wanted), wanted)
+      const unindexed = waitingRows(db, upto, wanted)
+      // They are left over if a process ended after it had appended them, and the next search would read all of them again.
+      if (unindexed.length > mostAtOnce) indexSoon(db)
+      const waiting = waitingHits(unindexed, wanted)
       const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
       return rest.most > 0 ? [...waiting, ...indexedHits(db, rest)] : waiting
     })
