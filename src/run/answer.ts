@@ -4,7 +4,7 @@
 
 import type { CheckedAnswer } from '../core/event.ts'
 import { errorMessage, SynapseError } from '../core/error.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import { deepest, exceedsDepth, type Json, type JsonObject } from '../core/json.ts'
 import { textOf, type Reply } from '../core/message.ts'
 import { isStandardSchema, type OutputOf, type StandardSchema } from '../core/standard-schema.ts'
 import type { Options } from '../settings/options.ts'
@@ -68,6 +68,7 @@ export async function checkAnswer(schema: JsonObject, text: string, original?: o
       problem: `The answer is not JSON (${why}). Answer again with JSON that fits the schema, and nothing else.`,
     }
   }
+  if (exceedsDepth(value)) return { problem: `The answer is nested more than ${deepest} levels deep. Answer again.` }
   const isWhole = (await findingsOf(schema, value)).length === 0
   const unwrapped = isWhole ? value : unwrapInput(schema, value)
   const findings = isWhole ? [] : await findingsOf(schema, unwrapped)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { serving, type ServingOptions } from '../server/serving.ts'
+import { newConversation, readEvents, say, serving, type ServingOptions } from '../server/serving.ts'
 
 const depth = 100_000
 const deep = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -25,6 +25,15 @@ for (const stream of [true, false]) {
     assert.doesNotMatch(text, /api_error/)
   })
 
+  test(`those of a tool that the provider ran are text, ${stream ? '' : 'not '}streamed`, async (t) => {
+    const ran = { type: 'reasoning.server_tool_call', tool_name: 'search', arguments: deep, index: 0 }
+    const { api } = await serving(t, answering(JSON.stringify({ content: 'Hello', reasoning_details: [ran] })))
+    const { status, text } = await api('POST', '/v1/messages', ask)
+    assert.equal(status, 200)
+    assert.match(text, /Hello/)
+    assert.doesNotMatch(text, /error/)
+  })
+
   test(`a reply that is nested too deeply is malformed, ${stream ? '' : 'not '}streamed`, async (t) => {
     const { api } = await serving(t, answering(`{"content":"Hello","more":${deep}}`))
     const { status, body } = await api('POST', '/v1/messages', ask)
@@ -32,6 +41,15 @@ for (const stream of [true, false]) {
     assert.match(JSON.stringify(body['error']), /The reply contains something that is not JSON/)
   })
 }
+
+test('an answer that is nested too deeply does not fit its schema', { timeout: 20_000 }, async (t) => {
+  const server = await serving(t, answering(JSON.stringify({ content: deep })))
+  const options = { answerSchema: { type: 'object' } }
+  const id = await newConversation(server.api, { settings: { model: 'groq/gpt-oss-120b', options } })
+  const runId = await say(server, id, 'Hi')
+  const events = await readEvents(`${server.url}/api/runs/${runId}/events`)
+  assert.match(JSON.stringify(events.at(-1)?.data), /The answer is nested more than 500 levels deep/)
+})
 
 test('a message of a WebSocket that is nested too deeply is refused', { timeout: 20_000 }, async (t) => {
   const { url } = await serving(t)

@@ -187,6 +187,15 @@ test('quotes, escapes and brackets inside a text never end it early while it is 
   for (let length = 1; length <= said.quote.length; length++) assert.ok(quotes.includes(said.quote.slice(0, length)))
 })
 
+test('an object of thousands of levels is not handed out while it is written', { timeout: 20_000 }, async () => {
+  const text = '{"a":'.repeat(20_000)
+  const emulator = createEmulator({ piece: 10_000, reply: () => ({ parts: [{ type: 'text', text }] }) })
+  const chat = await (await openSynapse({ offline: emulator })).start({ model: 'google' })
+  const parts: unknown[] = []
+  for await (const part of chat.send('Where?', { answer: { type: 'object' } }).partialObjectStream) parts.push(part)
+  assert.deepEqual(parts, [])
+})
+
 test('the composing model has its own guidance and length', async () => {
   const emulator = emulatorThat('look_up', { name: 'ada' })
   const synapse = await openSynapse({ offline: emulator })

@@ -12,7 +12,7 @@ import { eventResponse } from './event-response.ts'
 import type { RunEnd } from '../loop.ts'
 import type { UserInput } from '../settings.ts'
 import { uiMessageResponse } from './ui-message-stream.ts'
-import type { Json } from '../../core/json.ts'
+import { exceedsDepth, type Json } from '../../core/json.ts'
 
 /** An active run. It continues whether or not its events are read; only `abort` stops it. */
 export interface Run<Answer = unknown> extends AsyncIterable<RunEvent> {
@@ -138,11 +138,12 @@ function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
 // Partial JSON, parsed as far as possible: open strings, lists and objects are closed, and what cannot be parsed yet is
 // left out.
 
-/** Undefined: nothing can be parsed yet. */
+/** Undefined: nothing can be parsed yet, or it is nested too deeply to be handled. */
 function partialJson(text: string): Json | undefined {
   for (const end of ends(withoutFence(text))) {
     try {
-      return JSON.parse(end) as Json
+      const value = JSON.parse(end) as Json
+      return exceedsDepth(value) ? undefined : value
     } catch {
       // A name without its value, or half a number: the text before it is tried.
     }
@@ -152,8 +153,8 @@ function partialJson(text: string): Json | undefined {
 
 /** The text closed at its end, and then after the last value before that. */
 function* ends(text: string): Generator<string> {
-  const closers: string[] = []
-  const stops: { at: number; close: string }[] = []
+  let closers: Closers
+  const stops: { at: number; close: Closers }[] = []
   let [inText, escaped] = [false, false]
   for (let i = 0; i < text.length; i++) {
     const c = text[i]
@@ -165,12 +166,21 @@ function* ends(text: string): Generator<string> {
     }
     if (c === '"') inText = true
     else if (c === '{' || c === '[') {
-      closers.unshift(c === '{' ? '}' : ']')
-      stops.push({ at: i + 1, close: closers.join('') })
-    } else if (c === '}' || c === ']') closers.shift()
-    else if (c === ',') stops.push({ at: i, close: closers.join('') })
+      closers = { close: c === '{' ? '}' : ']', outer: closers }
+      stops.push({ at: i + 1, close: closers })
+    } else if (c === '}' || c === ']') closers = closers?.outer
+    else if (c === ',') stops.push({ at: i, close: closers })
   }
   const open = escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')
-  yield open + (inText ? '"' : '') + closers.join('')
-  for (const { at, close } of stops.toReversed().slice(0, 3)) yield text.slice(0, at) + close
+  yield open + (inText ? '"' : '') + closing(closers)
+  for (const { at, close } of stops.slice(-3).toReversed()) yield text.slice(0, at) + closing(close)
+}
+
+/** What closes the lists and objects that are open at a place, the innermost first. */
+type Closers = { close: string; outer: Closers } | undefined
+
+function closing(closers: Closers): string {
+  let text = ''
+  for (let next = closers; next; next = next.outer) text += next.close
+  return text
 }

@@ -1,7 +1,7 @@
 // The assistant message, assembled from deltas: the content of `native`. Texts and lists are appended, anything else is
 // replaced; unknown fields are kept like the others, because the host may want them back.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Part, ReasoningPart, RefusalPart, ServerToolPart, TextPart } from '../../core/message.ts'
 import { callFragments, type CallFragments, type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import { mediaFromUrl } from '../shared/media.ts'
@@ -225,12 +225,8 @@ export function serverCall(entry: Json): ServerToolPart | undefined {
 }
 
 function jsonOrText(value: Json): Json {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value) as Json
-  } catch {
-    return value
-  }
+  const parsed = typeof value === 'string' ? parseJson(value) : undefined
+  return parsed === undefined ? value : parsed
 }
 
 // OpenRouter's `reasoning_details`: a list of entries that is streamed in pieces and must be sent back complete and in
