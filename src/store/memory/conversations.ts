@@ -65,7 +65,7 @@ export function conversationMethods(state: MemoryState): Conversations {
       for (const exchange of conversation.exchanges) state.exchanges.delete(exchange.about.id)
       for (const [streamId, stream] of state.streams)
         if (stream.conversation === conversation) state.streams.delete(streamId)
-      state.records = state.records.filter(({ record }) => record.conversationId !== id)
+      for (const [key, { record }] of state.records) if (record.conversationId === id) state.records.delete(key)
       state.dropUnused(conversation.blobs)
       return true
     },

@@ -21,14 +21,14 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async record(owner, kind, id) {
-      const stored = unexpired(state).find((row) => hasKey(row, owner, kind, id))
-      return stored && copy(stored)
+      const stored = state.records.get(keyOf({ owner, kind, id }))
+      return stored && isLive(state)(stored) ? copy(stored) : undefined
     },
 
     async records(owner, kind, page = {}) {
       const size = pageSize(page)
       const from = cursorNumber(page.cursor)
-      const rows = unexpired(state).filter(({ n, record }) => {
+      const rows = [...state.records.values()].filter(isLive(state)).filter(({ n, record }) => {
         const isWanted = page.conversationId === undefined || record.conversationId === page.conversationId
         return n < from && record.owner === owner && record.kind === kind && isWanted
       })
@@ -36,9 +36,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async deleteRecord(owner, kind, id) {
-      const index = state.records.findIndex((row) => hasKey(row, owner, kind, id))
-      if (index >= 0) state.records.splice(index, 1)
-      return index >= 0
+      return state.records.delete(keyOf({ owner, kind, id }))
     },
 
     async openStream(owner, conversationId, streamId) {
@@ -86,8 +84,9 @@ export function recordMethods(state: MemoryState): Records & Streams {
 export function putAll(state: MemoryState, records: readonly NewRecord[]): StoredRecord[] {
   if (records.length === 0) return []
   const now = new Date(state.now()).toISOString()
-  state.records = unexpired(state)
-  const before = [...state.records]
+  const isCurrent = isLive(state)
+  for (const [key, row] of state.records) if (!isCurrent(row)) state.records.delete(key)
+  const before = new Map(state.records)
   try {
     return records.map((record) => put(state, record, now))
   } catch (error) {
@@ -100,8 +99,8 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   const { owner, kind, conversationId } = record
   const id = checkId(record.id, state.now())
   const data = jsonCopy(record.data, 'The record')
-  const index = state.records.findIndex((row) => hasKey(row, owner, kind, id))
-  const existing = state.records[index]
+  const key = keyOf({ owner, kind, id })
+  const existing = state.records.get(key)
   if (record.version !== undefined && record.version !== (existing?.record.version ?? 0)) {
     throw recordChanged(kind, id)
   }
@@ -121,18 +120,17 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
       at: existing?.record.at ?? now,
     },
   }
-  if (existing) state.records[index] = row
-  else state.records.push(row)
+  state.records.set(key, row)
   return copy(row)
 }
 
-function unexpired(state: MemoryState): StoredRecordRow[] {
+function isLive(state: MemoryState): (row: StoredRecordRow) => boolean {
   const now = new Date(state.now()).toISOString()
-  return state.records.filter(({ record }) => record.expiresAt === undefined || record.expiresAt > now)
+  return ({ record }) => record.expiresAt === undefined || record.expiresAt > now
 }
 
-function hasKey({ record }: StoredRecordRow, owner: string, kind: string, id: string): boolean {
-  return record.owner === owner && record.kind === kind && record.id === id
+function keyOf({ owner, kind, id }: Pick<StoredRecord, 'owner' | 'kind' | 'id'>): string {
+  return JSON.stringify([owner, kind, id])
 }
 
 function copy({ record }: StoredRecordRow): StoredRecord {

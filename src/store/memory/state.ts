@@ -82,7 +82,8 @@ export class MemoryState {
   /** Shared by blobs: the body of a request begins with nearly all of the previous body. */
   readonly pieces = new Map<string, Uint8Array>()
   /** In the order of creation. */
-  records: StoredRecordRow[] = []
+  /** By owner, kind and id; the oldest first. */
+  records = new Map<string, StoredRecordRow>()
   lastRecord = 0
   readonly streams = new Map<string, StoredStream>()
 
