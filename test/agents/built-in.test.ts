@@ -135,7 +135,9 @@ async function site(
 }
 
 test('a page is fetched as text, without its scripts', async (t) => {
-  const html = '<title>Tea &amp; co</title><script>alert(1)</script><p>Green</p><!-- no --><ul><li>Black</ul>'
+  const html =
+    '<title lang="a<b">Tea &amp; co</title><script>alert(1)</script><style media="(width<9px)">p {}</style>' +
+    '<p title="a<b">Green</p><!-- no --><ul><li>Black</ul><template v-if="a < b">more</template>'
   const { url, rules } = await site(t, (path) =>
     path === '/page'
       ? { headers: { 'content-type': 'text/html' }, body: html }
@@ -146,7 +148,9 @@ test('a page is fetched as text, without its scripts', async (t) => {
 })
 
 test('a page of tags without ends takes linear time', async (t) => {
-  const pages = ['<svg', '<title<t', '<p<'].map((tag) => tag.repeat(300_000 / tag.length))
+  const pages = ['<svg', '<svg>', '<title<t', '<title>', '<p<', '<p', '<script></script '].map((tag) =>
+    tag.repeat(300_000 / tag.length),
+  )
   const { url, rules } = await site(t, (path) => ({
     headers: { 'content-type': 'text/html' },
     body: pages[Number(path.slice(1))] ?? '',

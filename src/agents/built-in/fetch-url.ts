@@ -134,13 +134,13 @@ async function bodyOf(reply: IncomingMessage): Promise<string> {
 
 // The text of a page, for a model: without scripts, styles and tags. The result is text, never shown as HTML.
 
-// A tag ends before the next one begins: a page of tags without ends would take quadratic time.
-const dropped = /<(script|style|template|noscript|svg|head|title)\b[^<>]*>[\s\S]*?(<\/\1\s*>|$)/gi
-const breaking = /<\/?(p|div|br|li|ul|ol|tr|table|h[1-6]|section|article|header|footer|pre|blockquote)\b[^<>]*>/gi
+// A tag without an end ends with the page: looking for the end of each again would take quadratic time.
+const dropped = /<(script|style|template|noscript|svg|head|title)\b[^>]*(?:>[\s\S]*?(<\/\1\s*>|$)|$)/gi
+const breaking = /<\/?(p|div|br|li|ul|ol|tr|table|h[1-6]|section|article|header|footer|pre|blockquote)\b[^>]*(?:>|$)/gi
 const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
 function textOfHtml(html: string): string {
-  const [, title = ''] = /<title\b[^<>]*>([^<]{0,500})/i.exec(html) ?? []
+  const [, title = ''] = /<title\b[^>]*(?:>([^<]{0,500})|$)/i.exec(html) ?? []
   const body = html
     .replaceAll(/<!--[\s\S]*?(-->|$)/g, '')
     .replaceAll(dropped, ' ')
