@@ -68,7 +68,7 @@ export interface WireService {
 
   /** Small requests that the service must refuse, one for each rule that can be broken alone: `synapse probe` sends them. */
   refusedRequests?(): Promise<readonly RefusedCheck[]>
-  /** Matches the last piece of a stream, and rarely any other. */
+  /** Matches the last event of a stream, and no text within an event: quotes and line breaks are escaped there. */
   ends: RegExp
   overflow(overflow: Overflow): Issue
   /** The context window that a body itself requests. */

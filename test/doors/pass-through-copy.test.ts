@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { passThrough } from '../../src/server/doors/pass-through.ts'
+import { loadService } from '../../src/wires/list.ts'
+import { openaiChatService } from '../../src/wires/openai-chat/service.ts'
 
 /** A reply of these pieces, as it passes; each is read when the test asks for it. */
-async function passingReply(pieces: readonly string[], whole = false) {
+async function passingReply(pieces: readonly string[], whole = false, { ends } = openaiChatService) {
   const verbatim = { provider: 'p', protocol: 'openai-chat', path: '/x', headers: {}, body: Buffer.from('{}'), whole }
   const unread = pieces.map((piece) => Buffer.from(piece))
   const reader = {
@@ -19,7 +21,7 @@ async function passingReply(pieces: readonly string[], whole = false) {
   const headers = new Headers({ 'content-type': whole ? 'application/json' : 'text/event-stream' })
   const answer = { status: 200, headers, body, text: async () => '' }
   const find = async () => ({ transport: {} })
-  const passes = passThrough(verbatim, find as never, { ends: /\[DONE\]/ })
+  const passes = passThrough(verbatim, find as never, { ends })
   const { transport } = await passes.endpoint('p/m', undefined)
   const heard = transport.observe?.(answer, verbatim.body)
   const sent: string[] = []
@@ -39,10 +41,10 @@ test('what comes before the end of a reply is sent at once, and the end when the
   await start()
   assert.deepEqual(sent.splice(0), ['data: {"id":"abcd"}\n\nda'])
   for (let i = 0; i < 3; i++) await read()
-  assert.deepEqual(sent.splice(0), ['ta: '])
+  assert.deepEqual(sent.splice(0), [])
   assert.equal(passes.replyId(), 'abcd')
   passes.ended()
-  assert.deepEqual(sent, ['[DONE]\n\n\n', 'end'])
+  assert.deepEqual(sent, ['ta: [DONE]\n\n\n', 'end'])
 })
 
 test('of a reply that is not a stream nothing is sent before it is in the log', async () => {
@@ -55,3 +57,25 @@ test('of a reply that is not a stream nothing is sent before it is in the log', 
   passes.ended()
   assert.deepEqual(sent, ['{"id":"abcd"}', 'end'])
 })
+
+for (const [wire, last] of Object.entries({
+  'openai-chat': 'data: [DONE]\n\n',
+  'mistral-chat': 'data: [DONE]\n\n',
+  'cohere-chat': 'data:[DONE]\r\n\r\n',
+  'anthropic-messages': 'data: {"type":"message_stop"}\n\n',
+  'gemini-interactions': 'data: {"event_type": "interaction.completed"}\n\n',
+  'gemini-generate': 'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+  'openai-responses': 'data: {"type":"response.completed"}\n\n',
+  'ollama-chat': '{"done": true}\n',
+})) {
+  test(`a text about the last event of a stream is not taken for it (${wire})`, async () => {
+    const piece = `data: ${JSON.stringify({ id: 'abcd', text: `It ends with:\n${last}` })}\n\n`
+    const { passes, read, sent, start } = await passingReply([piece, piece, last], false, await loadService(wire))
+    await read()
+    passes.shown()
+    await start()
+    for (let i = 0; i < 2; i++) await read()
+    assert.equal(sent.join('').slice(0, 2 * piece.length), piece + piece)
+    assert.doesNotMatch(sent.join('').slice(2 * piece.length), /[\]}]/)
+  })
+}

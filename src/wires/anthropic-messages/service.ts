@@ -106,7 +106,7 @@ export const anthropicMessagesService: WireService = {
     },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /message_stop/,
+  ends: /"message_stop"/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

@@ -52,7 +52,7 @@ export const cohereChatService: WireService = {
     unportable: ['citation_options', 'logprobs', 'safety_mode'],
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /\[DONE\]/,
+  ends: /^data:[ \t]*\[DONE\]/m,
   overflow: ({ tokens, window }) => ({
     rule: 'CO-6',
     status: 400,

@@ -66,7 +66,7 @@ export const geminiInteractionsService: WireService = {
     },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /interaction\.completed/,
+  ends: /"interaction\.completed"/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

@@ -68,7 +68,7 @@ export const mistralChatService: WireService = {
     session: ({ prompt_cache_key: key }) => key,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /\[DONE\]/,
+  ends: /^data:[ \t]*\[DONE\]/m,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

@@ -92,7 +92,7 @@ export const openaiChatService: WireService = {
     },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /\[DONE\]/,
+  ends: /^data:[ \t]*\[DONE\]/m,
   overflow: overflowIssue,
   state: async () => (await import('./state.ts')).createCompletionsState(),
 }
