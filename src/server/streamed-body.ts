@@ -48,9 +48,14 @@ export function textResponse(
   return streamedResponse(source, { headers })
 }
 
+/** The body of a response, before anything reads it; undefined: it is not produced by a source. */
+export function sourceOf(response: Response): BodySource | undefined {
+  return sources.get(response)
+}
+
 /** False: the body has to be read from the response. */
 export function writeStreamed(response: Response, outgoing: ServerResponse): boolean {
-  const source = sources.get(response)
+  const source = sourceOf(response)
   if (!source) return false
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   // Writing to a client that has just left is not an error of the server.

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
+import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
-import { serving } from '../server/serving.ts'
+import { serving, type ServingOptions } from '../server/serving.ts'
 
 const chunk = (delta: JsonObject, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c1', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
@@ -13,10 +14,28 @@ const wholeChat = JSON.stringify({
 })
 const streamedChat = `${chunk({ content: 'Hello.' })}${chunk({}, 'stop')}data: [DONE]\n\n`
 
-async function answered(t: TestContext, stream: boolean, type: string | undefined, body: string | null) {
+/** It would go on, and breaks when the request is cancelled, as over a network. */
+function openStream(text: string, signal: AbortSignal | null | undefined): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from(text))
+      signal?.addEventListener('abort', () => controller.error(signal.reason))
+    },
+  })
+}
+
+async function answered(
+  t: TestContext,
+  stream: boolean,
+  type: string | undefined,
+  body: string | null,
+  isOpen = false,
+) {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
-  const between = () => async () =>
-    new Response(body && Buffer.from(body), { status: body === null ? 204 : 200, headers })
+  const between: ServingOptions['between'] = () => async (_, init) => {
+    const bytes = body === null ? null : isOpen ? openStream(body, init?.signal) : Buffer.from(body)
+    return new Response(bytes, { status: body === null ? 204 : 200, headers })
+  }
   const { url } = await serving(t, { between })
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -79,4 +98,46 @@ test('a stream of the same API that stops in the middle of the reply ends with a
     text.slice(half.length),
     /^data: \{"error":\{"message":"The stream ended before the reply did\."[^\n]*\n\n$/,
   )
+})
+
+test('a stream of the same API that stops in the middle of an event is broken off', async (t) => {
+  const half = chunk({ content: 'Hel' })
+  await assert.rejects(answered(t, true, 'text/event-stream', half + half.slice(0, 30)), /terminated/)
+})
+
+test('after an event that is not JSON comes an error', async (t) => {
+  const given = `${chunk({ content: 'Hel' })}data: not JSON\n\n`
+  const { text } = await answered(t, true, 'text/event-stream', given, true)
+  assert.ok(text.startsWith(given), 'what came is unchanged')
+  assert.match(text.slice(given.length), /^data: \{"error":\{"message":"The reply contains something that is not JSON/)
+})
+
+test('an error of the provider in the middle of a stream is the only one', async (t) => {
+  // Read as a malformed reply: the provider has refused what its model wrote.
+  const error = 'data: {"error":{"message":"Failed to call a function.","code":"tool_use_failed"}}\n\n'
+  const given = chunk({ content: 'Hel' }) + error
+  assert.equal((await answered(t, true, 'text/event-stream', given)).text, given)
+})
+
+test('a stream of Responses that stops begins once and fails once', async (t) => {
+  const event = (type: string, fields: JsonObject) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+  const response = { id: 'resp_1', object: 'response', status: 'in_progress', output: [] }
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'in_progress', content: [] }
+  const given = [
+    event('response.created', { response }),
+    event('response.output_item.added', { output_index: 0, item }),
+    event('response.output_text.delta', { item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hel' }),
+  ].join('')
+  const between = () => async () => new Response(given, { headers: { 'content-type': 'text/event-stream' } })
+  const { url } = await serving(t, { between })
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const types: string[] = []
+  for await (const { type } of await openai.responses.create({ model: 'gpt-5.6', input: 'Hi', stream: true }))
+    types.push(type)
+  assert.deepEqual(types, [
+    'response.created',
+    'response.output_item.added',
+    'response.output_text.delta',
+    'response.failed',
+  ])
 })

@@ -20,7 +20,8 @@ import type { AuthenticatedRequest } from './incoming-request.ts'
 import type { StartingPoint } from './match.ts'
 import { passableRequest } from './passable-request.ts'
 import { readBody, strictRefusal, type ReadBody } from './read-body.ts'
-import { completeReply, queuedReply, rawReply, wholeReply, type ReplyForm } from './reply.ts'
+import { passedStream, rawReply } from './passed-reply.ts'
+import { completeReply, queuedReply, wholeReply, type ReplyForm } from './reply.ts'
 import { newId } from './responses.ts'
 import { forgetAfter } from './retention.ts'
 import { startDoorRun, type DoorRun, type DoorRunOptions } from './run.ts'
@@ -178,10 +179,11 @@ async function writeReply(
     issueOf: (error: SynapseError) => issueOf(service, error.failure, size),
     delivered: delivery.done,
   }
-  const raw = await run.passThrough?.reply
+  const { passThrough } = run
+  if (stream) return passThrough ? passedStream(passThrough, options) : streamedReply(options)
+  const raw = await passThrough?.reply
   // None of an answer that is not streamed is sent before it is in the log, so its cost is known.
-  if (raw) return rawReply(raw, options, stream ? undefined : (await run.ended).cost)
-  return stream ? streamedReply(options) : wholeReply(options)
+  return raw ? rawReply(raw, options, (await run.ended).cost) : wholeReply(options)
 }
 
 function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): string | undefined {

@@ -11,9 +11,8 @@ import { shownUsage, type StreamProfile } from '../../wires/shared/stream-writer
 import type { Issue } from '../../wires/wire.ts'
 import { json, jsonHeaders } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
-import { streamedResponse, textResponse, type BodySink } from '../streamed-body.ts'
+import { textResponse } from '../streamed-body.ts'
 import { shownParts, type PartsForm } from './client-parts.ts'
-import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
 import type { Seal } from './seal.ts'
 import { streamForm } from './stream-form.ts'
@@ -70,35 +69,6 @@ export async function unfinishedBody(
 ): Promise<Json> {
   const empty = objectIn(await wholeBody({ wire, service }, emptyReply({ reason: 'done' }), profile, noUsage))
   return service.door?.stored?.retrieval?.unfinished(empty, state) ?? empty
-}
-
-/** What the provider sends, unchanged. `cost`: of a reply that is not streamed. */
-export function rawReply({ status, headers, start }: RawReply, options: ReplyOptions, cost?: number): Response {
-  const { run, delivered } = options
-  const source = {
-    start: (sink: BodySink) =>
-      start(cost === undefined ? { ...sink, end: () => void endOfStream(options, sink) } : sink),
-    delivered: () => delivered?.(),
-    cancel: () => run.abort(),
-  }
-  const ours = { ...headersOf(run), ...(cost !== undefined && { 'x-synapse-cost': String(cost) }) }
-  return streamedResponse(source, { status, headers: { ...headers, ...ours } })
-}
-
-/** A stream that stopped in the middle of the reply has no error of the provider at its end, so it gets ours. */
-async function endOfStream(
-  { wire, service, form, profile, run, issueOf }: ReplyOptions,
-  sink: BodySink,
-): Promise<void> {
-  const failure = await run.ended.then((end) => end.failure).catch(() => undefined)
-  if (failure?.kind === 'malformed-reply' || failure?.kind === 'limit') {
-    const { framing } = await loadWire(wire)
-    const replyId = run.passThrough?.replyId() ?? profile.replyId
-    const write = (await service.door?.writer())?.({ ...profile, replyId })
-    const chunks = write?.fail(issueOf(new SynapseError(failure))) ?? []
-    sink.write(chunks.map((chunk) => streamForm(framing).chunk(inForm(form, profile)(chunk))).join(''))
-  }
-  sink.end()
 }
 
 interface RepeatOptions {

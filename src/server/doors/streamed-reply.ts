@@ -118,6 +118,6 @@ function streamedText(
   }
 }
 
-function unforeseen(): SynapseError {
+export function unforeseen(): SynapseError {
   return new SynapseError({ kind: 'internal', message: 'Something went wrong on the server.' })
 }
