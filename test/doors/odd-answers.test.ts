@@ -1,10 +1,11 @@
 // A provider with the API of the client whose answer fails, is broken, or has another content type than requested.
 
 import assert from 'node:assert/strict'
+import { setTimeout as after } from 'node:timers/promises'
 import { describe, test, type TestContext } from 'node:test'
 import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
-import { serving, type ServingOptions } from '../server/serving.ts'
+import { apiAt, serving, type ServingOptions } from '../server/serving.ts'
 
 const chunk = (delta: JsonObject, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c1', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
@@ -140,4 +141,29 @@ test('a stream of Responses that stops begins once and fails once', async (t) =>
     'response.output_text.delta',
     'response.failed',
   ])
+})
+
+test('the last event of a stream is passed on, however late it is, and what follows it is not waited for', async (t) => {
+  const answer = { id: 'c1', choices: [{ index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }] }
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const reply = `data: ${JSON.stringify({ ...answer, usage })}\n\n`
+  const between: ServingOptions['between'] = () => async () => {
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(Buffer.from(reply))
+        await after(400)
+        controller.enqueue(Buffer.from('data: [DONE]\n\n'))
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const { url } = await serving(t, { between })
+  const start = performance.now()
+  const { text } = await apiAt(url)('POST', '/v1/chat/completions', {
+    model: 'gpt-4.1',
+    stream: true,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  assert.equal(text, `${reply}data: [DONE]\n\n`)
+  assert.ok(performance.now() - start < 4000)
 })

@@ -35,11 +35,12 @@ const shown = [
   `{"choices":[{"index":0,"delta":{"content":"${'long '.repeat(2000)}"}}]}`,
   '[DONE]',
 ]
-const linesOf = (data: string, line: string) => `data: ${data}${line}${line}`
+/** `line`: the end of a line and the empty one after it. */
+const linesOf = (data: string, line: string) => `data: ${data}${line}`
 const streamOf = (events: readonly string[], line: string) =>
-  events.map((data) => linesOf(data, line)).join(`: keep-alive${line}${line}`)
+  events.map((data) => linesOf(data, line)).join(`: keep-alive${line}`)
 
-for (const [name, line] of Object.entries({ LF: '\n', CRLF: '\r\n' })) {
+for (const [name, line] of Object.entries({ LF: '\n\n', CRLF: '\r\n\r\n', CR: '\r\r', 'LF, CRLF': '\n\r\n' })) {
   test(`only the usage is left out, wherever the stream is cut (${name})`, () => {
     const events = fc.shuffledSubarray([hidden, hidden, ...shown], { minLength: 1 })
     const property = fc.property(events, fc.array(fc.nat(), { maxLength: 8 }), (given, places) => {

@@ -2,6 +2,7 @@
 // the stream unchanged, with unknown fields and headers. It is still one exchange in the log, decoded in parallel for
 // the conversation and the bill.
 
+import { setTimeout as after } from 'node:timers/promises'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
 import type { FetchedBody, FetchedReply } from '../../transport/send.ts'
@@ -71,7 +72,8 @@ export function passThrough(
     const copy = bufferedCopy(ends, verbatim.whole)
     const headers = responseHeaders(answer.headers)
     coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
-    const body = teeBody(answer.body, verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy)
+    const shown = verbatim.hidden ? withoutEvents(verbatim.hidden, copy) : copy
+    const body = teeBody(answer.body, shown, copy.last)
     return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
   }
 }
@@ -92,6 +94,8 @@ interface Copy extends BodySink {
   start(sink: BodySink): void
   /** The reply is in the log: all of it may be sent. */
   release(): void
+  /** Resolved when the end of the reply has arrived, or nothing more comes. */
+  last: Promise<void>
   /** The id of the reply. It is known before the reply is in the log, and so before the client reads any of it. */
   id(): string | undefined
 }
@@ -111,7 +115,9 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
   let outcome: 'ended' | { error: unknown } | undefined
   let before = ''
   let id: string | undefined
+  const { promise: last, resolve: reachLast } = Promise.withResolvers<void>()
   return {
+    last,
     write(piece) {
       const free = freeIn(piece)
       if (free > 0) send(piece.subarray(0, free))
@@ -139,15 +145,16 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
 
   /** How many bytes may be sent. All that is looked for is ASCII, and may be cut anywhere. */
   function freeIn(piece: Uint8Array): number {
-    if (isReleased) return piece.length
+    if (isLast && isReleased) return piece.length
     if (isLast && id !== undefined) return 0
     const text = before + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1')
     id ??= /"id"\s*:\s*"([\w-]{4,200})"/.exec(text)?.[1]
     const end = isLast ? { index: 0 } : ends.exec(text)
     const free = end ? Math.max(0, end.index - before.length) : piece.length
     isLast = end !== null
+    if (isLast) reachLast()
     before = text.slice(id === undefined ? -220 : -40)
-    return free
+    return isReleased ? piece.length : free
   }
 
   function send(piece: Uint8Array): void {
@@ -157,6 +164,7 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
 
   function flush(): void {
     if (isReleased) early.push(...late.splice(0))
+    if (outcome) reachLast()
     if (!sink) return
     if (early.length > 0) sink.write(Buffer.concat(early.splice(0)))
     if (!outcome || (isLast && !isReleased)) return
@@ -166,23 +174,42 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
   }
 }
 
-/** The same bytes twice: they are passed on as they are read. */
-function teeBody(body: FetchedBody, copy: BodySink): FetchedBody {
+/** For how long the last event, such as `[DONE]`, is waited for if the reply has ended before it. */
+const lastEventMs = 5000
+/** The rest of it. */
+const restMs = 250
+
+/** The same bytes twice: they are passed on as they are read. `last`: resolved with the last event. */
+function teeBody(body: FetchedBody, copy: BodySink, last: Promise<void>): FetchedBody {
   const reader = body.getReader()
+  let isOver = false
+  let hasLast = false
+  const rest = last.then(() => {
+    hasLast = true
+    return after(restMs, undefined, { ref: false })
+  })
+  // The reader has all that it needs, but the client gets the last event too.
   const cancel = async (): Promise<void> => {
-    copy.end()
+    if (!hasLast) await Promise.race([rest, after(lastEventMs, undefined, { ref: false })])
+    end()
     await reader.cancel()
   }
   return { getReader: () => ({ read, cancel }), cancel }
 
+  function end(): void {
+    if (!isOver) copy.end()
+    isOver = true
+  }
+
   async function read(): ReturnType<typeof reader.read> {
     try {
       const piece = await reader.read()
-      if (piece.done || !piece.value) copy.end()
+      if (piece.done || !piece.value) end()
       else copy.write(piece.value)
       return piece
     } catch (error) {
-      copy.fail(error)
+      if (!isOver) copy.fail(error)
+      isOver = true
       throw error
     }
   }

@@ -86,11 +86,11 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** It ends an event. */
-const emptyLine = /\r\n\r\n|\n\n/
-const boundaries = /(?<=\r\n\r\n|\n\n)/
+const emptyLine = /\n\r?\n|\r\r/
+const boundaries = /(?<=\n\r?\n|\r\r)/
 
 function endOfEvents(text: string): number {
-  return Math.max(endOfLast(text, '\n\n'), endOfLast(text, '\r\n\r\n'))
+  return Math.max(endOfLast(text, '\n\n'), endOfLast(text, '\n\r\n'), endOfLast(text, '\r\r'))
 }
 
 function endOfLast(text: string, lines: string): number {
