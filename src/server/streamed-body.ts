@@ -5,7 +5,8 @@ import type { ServerResponse } from 'node:http'
 import { channel } from '../run/events/channel.ts'
 
 export interface BodySink {
-  write(piece: string | Uint8Array): void
+  /** `sent`: called once the piece is on its way to the reader; not by every sink. */
+  write(piece: string | Uint8Array, sent?: () => void): void
   end(): void
   /** Aborts the body, so that a truncated one does not seem complete. */
   fail(error: unknown): void
@@ -66,8 +67,8 @@ export function writeStreamed(response: Response, outgoing: ServerResponse): boo
   const { socket } = outgoing
   let isEmpty = true
   source.start({
-    write(piece) {
-      if (!outgoing.destroyed) outgoing.write(piece)
+    write(piece, sent) {
+      if (!outgoing.destroyed) outgoing.write(piece, sent && (() => socket?.destroyed !== true && sent()))
       // Node would wait until all that is to be done now is done, which includes what the first piece leads to.
       if (isEmpty) socket?.uncork()
       isEmpty = false

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import OpenAI from 'openai'
 import { trackDelivery } from '../../src/server/doors/undelivered.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { gate, serving } from '../server/serving.ts'
+import { gate, serving, type ServingOptions } from '../server/serving.ts'
 import { testRetriesOfLost } from './lost-answers.ts'
 
 const headers = { 'content-type': 'application/json' }
@@ -98,3 +99,22 @@ for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5']) {
     assert.equal(emulator.requests.length, 2)
   })
 }
+
+test('an answer whose client leaves after its last event was delivered, though the provider has not closed the stream', async (t) => {
+  let requests = 0
+  const between: ServingOptions['between'] = () => async () => {
+    requests++
+    const choice = { index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }
+    const text = `data: ${JSON.stringify({ id: 'c1', choices: [choice] })}\n\ndata: [DONE]\n\n`
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(text)) })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const { url } = await serving(t, { between })
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  for (const count of [1, 2, 3]) {
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    for await (const chunk of await openai.chat.completions.create({ model: 'gpt-4.1', stream: true, messages }))
+      assert.equal(chunk.id, 'c1')
+    assert.equal(requests, count)
+  }
+})

@@ -34,8 +34,8 @@ export interface PassThrough {
 export interface RawReply {
   status: number
   headers: Record<string, string>
-  /** Writes the bytes that have arrived, and each one that follows. */
-  start(sink: BodySink): void
+  /** Writes the bytes that have arrived, and each one that follows. `complete`: called once the end of the reply is sent. */
+  start(sink: BodySink, complete?: () => void): void
 }
 
 export function passThrough(
@@ -91,7 +91,7 @@ function isLabelled({ headers }: FetchedReply, whole: boolean): boolean {
 
 interface Copy extends BodySink {
   write(piece: Uint8Array): void
-  start(sink: BodySink): void
+  start: RawReply['start']
   /** The reply is in the log: all of it may be sent. */
   release(): void
   /** Resolved when the end of the reply has arrived, or nothing more comes. */
@@ -110,6 +110,7 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
   /** Before the reply is in the log. */
   const late: Uint8Array[] = []
   let sink: BodySink | undefined
+  let complete: (() => void) | undefined
   let isReleased = false
   let isLast = whole
   let outcome: 'ended' | { error: unknown } | undefined
@@ -132,8 +133,9 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
       outcome = { error }
       flush()
     },
-    start(opened) {
+    start(opened, onComplete) {
       sink = opened
+      complete = onComplete
       flush()
     },
     release() {
@@ -158,7 +160,7 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
   }
 
   function send(piece: Uint8Array): void {
-    if (sink) sink.write(piece)
+    if (sink) sink.write(piece, isLast && isReleased ? complete : undefined)
     else early.push(piece)
   }
 
@@ -166,7 +168,7 @@ function bufferedCopy(ends: RegExp, whole: boolean): Copy {
     if (isReleased) early.push(...late.splice(0))
     if (outcome) reachLast()
     if (!sink) return
-    if (early.length > 0) sink.write(Buffer.concat(early.splice(0)))
+    if (early.length > 0) sink.write(Buffer.concat(early.splice(0)), isLast && isReleased ? complete : undefined)
     if (!outcome || (isLast && !isReleased)) return
     if (outcome === 'ended') sink.end()
     else sink.fail(outcome.error)

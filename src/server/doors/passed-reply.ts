@@ -13,7 +13,8 @@ import { streamedReply, unforeseen } from './streamed-reply.ts'
 export function rawReply({ status, headers, start }: RawReply, options: ReplyOptions, cost?: number): Response {
   const { run, delivered } = options
   const source = {
-    start: (sink: BodySink) => start(cost === undefined ? withFailure(sink, options) : sink),
+    // Some clients leave after the last event, before the provider ends the body.
+    start: (sink: BodySink) => start(cost === undefined ? withFailure(sink, options) : sink, delivered),
     delivered: () => delivered?.(),
     cancel: () => run.abort(),
   }
@@ -89,10 +90,10 @@ const endOfLine = /^$|\n$/
 function withFailure(sink: BodySink, options: ReplyOptions): BodySink {
   let tail = ''
   return {
-    write(piece) {
+    write(piece, sent) {
       const { length } = piece
       tail = (tail + Buffer.from(piece.slice(Math.max(0, length - 4))).toString('latin1')).slice(-4)
-      sink.write(piece)
+      sink.write(piece, sent)
     },
     end: () => void finish(() => sink.end()),
     fail: (error) => void finish(() => sink.fail(error)),
