@@ -42,6 +42,25 @@ test('an answer is found again by its owner once its client is gone, until it wa
   assert.equal(await given(store, 'a'), undefined, 'it was delivered')
 })
 
+test('an answer that was delivered is not returned while it is being forgotten', async () => {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation('a')
+  const slow: Store = {
+    ...store,
+    async deleteRecord(...args) {
+      await setImmediate()
+      return store.deleteRecord(...args)
+    },
+  }
+  const delivery = trackDelivery(slow, 'a', 'key')
+  await store.putRecords([delivery.record({ conversationId, entryId: 'e', exchangeId: 'x', replyId: 'r' })])
+  delivery.done()
+  assert.equal(await undelivered(store, 'a', 'key'), undefined)
+  await setImmediate()
+  await setImmediate()
+  assert.equal(await store.record('a', 'door-answer', 'key'), undefined)
+})
+
 test('of two answers to the same request, one that was delivered is not returned, and the other one is', async () => {
   const store = openMemoryStore()
   const { id: conversationId } = await store.createConversation('a')

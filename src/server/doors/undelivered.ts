@@ -66,7 +66,7 @@ export function trackDelivery(store: Store, owner: string, key: string): Deliver
     done() {
       if (isOver) return
       isOver = true
-      // At worst the answer is returned once more.
+      // Until it is forgotten, the same request would find it. At worst the answer is returned once more.
       forget()
         .catch(() => {})
         .finally(leave)
