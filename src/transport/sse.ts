@@ -58,3 +58,17 @@ function errorChunk(data: string): Json {
     ? value
     : { type: 'error', error: value }
 }
+
+/** The data of each event, as it is. */
+export async function* eventData(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  const events: string[] = []
+  const parser = createParser({ onEvent: ({ data }) => void events.push(data) })
+  for await (const piece of pieces) {
+    parser.feed(decoder.decode(piece, { stream: true }))
+    yield* events.splice(0)
+  }
+  // The last one may lack its blank line, or be half an event.
+  parser.feed('\n\n')
+  yield* events.splice(0).filter((data) => parseJson(data) !== undefined)
+}

@@ -156,6 +156,8 @@ export interface ServiceSocket {
   newId(): string
   /** Answers a request as over HTTP. */
   answer(body: JsonObject): Promise<Response>
+  /** The data of each event of a streamed answer. */
+  events(answer: Response): AsyncIterable<string>
   /** A reply that is not stored is not continued again. */
   forget(replyId: string): void
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { gate, serving } from '../server/serving.ts'
+import { gate, serving, type ServingOptions } from '../server/serving.ts'
 
 /** A frame of a client, masked with zeros. */
 function frame(first: number, payload: string): Buffer {
@@ -81,3 +81,32 @@ test('of many requests that only announce their input the last ones are remember
   assert.equal((await answerTo({ previous_response_id: ids[0] })).type, 'error')
   socket.close()
 })
+
+const created = '{"type":"response.created","response":{"id":"resp_1","status":"in_progress","output":[]}}'
+const added =
+  '{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","role":"assistant","content":[]}}'
+const completed =
+  '{"type":"response.completed","response":{"id":"resp_1","status":"completed","output":[{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello."}]}]}}'
+
+for (const [name, written] of Object.entries({
+  'no space after the colon': (data: string) => `data:${data}\n\n`,
+  'lines that end with CR': (data: string) => `data: ${data}\r\r`,
+  'data in several lines': (data: string) => `data: ${data.replace(',', ',\ndata: ')}\n\n`,
+  'no empty line at the end': (data: string) => (data === completed ? `data: ${data}` : `data: ${data}\n\n`),
+})) {
+  test(`events of a provider with ${name} are messages like others`, async (t) => {
+    const stream = [created, added, completed].map(written).join('')
+    const between: ServingOptions['between'] = () => async () =>
+      new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+    const { url } = await serving(t, { between })
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`)
+    await once(socket, 'open')
+    const messages = on(socket, 'message')
+    socket.send(JSON.stringify({ type: 'response.create', model: 'gpt-5.6', input: 'Hi' }))
+    for (const event of [created, added, completed]) {
+      const [{ data }] = (await messages.next()).value as [MessageEvent]
+      assert.deepEqual(JSON.parse(String(data)), JSON.parse(event))
+    }
+    socket.close()
+  })
+}

@@ -1,6 +1,7 @@
 // A WebSocket at a door: the wire reads its messages and writes the answers, each of which is that to a request over
 // HTTP. A response that is not stored can be continued as long as the connection is open.
 
+import { eventData } from '../../transport/sse.ts'
 import { loadService } from '../../wires/list.ts'
 import type { Socket } from '../websocket.ts'
 import { connectionMemory, type ConnectionMemory } from './connection-memory.ts'
@@ -27,6 +28,7 @@ export async function serveSocket(
       const request = { method: 'POST', headers, body: JSON.stringify(body), signal: socket.signal }
       return answer(new Request(url, request), memory)
     },
+    events: ({ body }) => eventData(body ?? []),
     forget: memory.forget,
   })
 }

@@ -43,13 +43,13 @@ export async function serveSocket(socket: ServiceSocket): Promise<void> {
   }
 
   /** Returns whether the answer was complete. */
-  async function forward(lane: string | undefined, { body }: Response): Promise<boolean> {
+  async function forward(lane: string | undefined, response: Response): Promise<boolean> {
     let isFailed = false
     try {
-      for await (const line of linesOf(body ?? [])) {
-        if (!line.startsWith('data: {')) continue
-        isFailed ||= /^data: \{"type":"(?:error|response\.failed)"/.test(line)
-        send(lane, line.slice('data: '.length))
+      for await (const data of socket.events(response)) {
+        if (!data.startsWith('{')) continue
+        isFailed ||= /^\{\s*"type"\s*:\s*"(?:error|response\.failed)"/.test(data)
+        send(lane, data)
       }
       return !isFailed
     } catch {
@@ -120,15 +120,4 @@ const laneName = /^[A-Za-z0-9_.-]{1,256}$/
 
 function isLane(value: Json): value is string {
   return typeof value === 'string' && laneName.test(value)
-}
-
-async function* linesOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const piece of pieces) {
-    rest += decoder.decode(piece, { stream: true })
-    const lines = rest.split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
 }
