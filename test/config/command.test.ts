@@ -112,7 +112,10 @@ test('the server starts without a default model, and answers requests that name 
   const args = [bin, 'serve', '--port', '0', '--no-open']
   const child = spawn(process.execPath, args, { env: { ...env, CELLAR_KEY: 'k' }, cwd: folder })
   t.after(() => child.kill('SIGKILL'))
-  const [[line], [notice]] = (await Promise.all([once(child.stdout, 'data'), once(child.stderr, 'data')])) as [Buffer[], Buffer[]]
+  const [[line], [notice]] = (await Promise.all([once(child.stdout, 'data'), once(child.stderr, 'data')])) as [
+    Buffer[],
+    Buffer[],
+  ]
   assert.match(String(notice), /Each request has to name its model, such as cellar\/MODEL; --model sets a default\./)
   const ask = async (model: string) => {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] })

@@ -55,7 +55,7 @@ test('an answer that was delivered is not returned while it is being forgotten',
   const delivery = trackDelivery(slow, 'a', 'key')
   await store.putRecords([delivery.record({ conversationId, entryId: 'e', exchangeId: 'x', replyId: 'r' })])
   delivery.done()
-  assert.equal(await undelivered(store, 'a', 'key'), undefined)
+  assert.equal(await given(store, 'a'), undefined)
   await setImmediate()
   await setImmediate()
   assert.equal(await store.record('a', 'door-answer', 'key'), undefined)
