@@ -71,18 +71,29 @@ test('a key that may use some models names no others in fields of the provider',
   const { url, seen } = await watching(t, { store, requireKeys: true })
   const messages = [{ role: 'user', content: 'Hi' }]
   const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5' }
+  const [opus, chat] = ['anthropic/claude-opus-5', { model: 'openrouter/openai/gpt-5.6', messages }]
+  const toClaude = { model: 'claude-haiku-4-5', max_tokens: 100, messages }
   const bodies: [string, object][] = [
-    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', models: ['anthropic/claude-opus-5'], messages }],
-    ['/v1/chat/completions', { model: 'openrouter/openai/gpt-5.6', MODEL: 'anthropic/claude-opus-5', messages }],
-    ['/v1/messages', { model: 'anthropic/claude-haiku-4-5', max_tokens: 100, tools: [advisor], messages }],
+    ['/v1/chat/completions', { ...chat, models: [opus] }],
+    ['/v1/chat/completions', { ...chat, MODEL: opus }],
+    ['/v1/chat/completions', { ...chat, plugins: [{ id: 'auto-router', allowed_models: [opus] }] }],
+    ['/v1/chat/completions', { ...chat, plugins: [{ id: 'fusion', settings: { model: opus } }] }],
+    ['/v1/messages', { ...toClaude, tools: [advisor] }],
+    ['/v1/messages', { ...toClaude, fallbacks: [{ model: 'claude-opus-5' }] }],
   ]
-  for (const [path, body] of bodies) {
-    const headers = { 'content-type': 'application/json', 'x-api-key': key }
-    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    assert.equal(answer.status, 200)
-  }
-  assert.equal(seen.length, bodies.length)
+  const headers = { 'content-type': 'application/json', 'x-api-key': key }
+  const ask = async (path: string, body: string) =>
+    assert.equal((await fetch(url + path, { method: 'POST', headers, body })).status, 200)
+  for (const [path, body] of bodies) await ask(path, JSON.stringify(body))
+  // Of a name that is there twice some providers use the first value, and some the last one.
+  await ask('/v1/messages', `{"model":"claude-opus-5",${JSON.stringify(toClaude).slice(1)}`)
+  assert.equal(seen.length, bodies.length + 1)
   for (const { body } of seen) assert.doesNotMatch(body, /claude-opus/)
+  const car = { type: 'object', properties: { model: { type: 'string' } } }
+  const tools = [{ name: 'find_car', description: 'Finds cars.', input_schema: car }]
+  const unchanged = JSON.stringify({ ...toClaude, tools, metadata: { user_id: 'a' } }, undefined, 1)
+  await ask('/v1/messages', unchanged)
+  assert.equal(seen.at(-1)?.body, unchanged, 'a property of a schema names no model')
 })
 
 test('a request with its model in a path of a cloud reaches a provider at the path of that provider', async (t) => {

@@ -2,7 +2,7 @@
 // repaired or replaced. Only the name of the model may be another one, and the usage may be asked for.
 
 import type { Note } from '../../core/context.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Verbatim } from '../../run/run-context.ts'
 import { loadService } from '../../wires/list.ts'
@@ -39,7 +39,7 @@ export async function passableRequest(
   if (refersToStored && !endpoint.state) return undefined
   const inPath = operation.model !== undefined
   const path = inPath ? pathWithModel(door.path, endpoint.model, wireDoor) : door.path
-  if (path === undefined || (principal.models && namesOthers(body, inPath))) return undefined
+  if (path === undefined || (principal.models && namesOthers(body, listField, given, inPath))) return undefined
   // A stream that is one JSON array is written here.
   if (stream && asArray?.(url.searchParams)) return undefined
   const metered = requestedUsage(wireDoor, body, endpoint)
@@ -69,14 +69,25 @@ function pathWithModel(path: string, model: string, door: WireDoor | undefined):
 
 /**
  * Whether fields that only the provider knows may name further models, which the key may not be allowed to use: other
- * models to try, or models of its tools. Some providers ignore the case of names.
+ * models to try, or models of its tools and plugins. Some providers ignore the case of names, and of a name that is
+ * there twice some use the first value.
  */
-function namesOthers(body: JsonObject, inPath: boolean): boolean {
-  const isOther = (name: string) => /^models?$/i.test(name)
-  const tools = Array.isArray(body.tools) ? body.tools : []
-  return (
-    Object.keys(body).some((name) => isOther(name) && (inPath || name !== 'model')) ||
-    tools.some((tool) => isObject(tool) && Object.keys(tool).some(isOther))
+function namesOthers(body: JsonObject, listField: string, { fields }: ParsedBody, inPath: boolean): boolean {
+  const others = Object.entries(body).filter(([name]) => name !== listField && (inPath || name !== 'model'))
+  return fields.size === 0 || holdsModelName(Object.fromEntries(others))
+}
+
+/** Every provider that has such fields names them like this: `models`, `fallbacks`, `allowed_models`, `modelName`. */
+const modelName = /model|fallback|^preset$/i
+
+/** What the user names: properties of a schema, and labels. */
+const namedByUser = /^(?:properties|patternProperties|\$defs|definitions|parameter_definitions|metadata|labels)$/
+
+function holdsModelName(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(holdsModelName)
+  if (!isObject(value)) return false
+  return Object.entries(value).some(
+    ([name, inner]) => modelName.test(name) || (!namedByUser.test(name) && holdsModelName(inner)),
   )
 }
 
