@@ -5,6 +5,8 @@ import test from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
+import { createKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { watching } from './watching.ts'
 
 test('a conversation passes through as long as its replies did, and is translated after another provider answered', async (t) => {
@@ -115,6 +117,24 @@ test('a reference to an item passes through to the provider that sent it, and is
   assert.match(other.sent, /offline emulator/)
   const last = await ask('gpt-5.6', [...input, { type: 'item_reference', id: other.id }, hello])
   assert.doesNotMatch(last.sent, /item_reference/, 'the last item is not one of the provider')
+})
+
+test('a reference to an item of another owner is not sent to the provider, which has the items of both', async (t) => {
+  const store = openMemoryStore()
+  const keys = await Promise.all(['ada', 'bob'].map((owner) => createKey(store, { owner })))
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const [ada, bob] = keys.map(({ key }) => new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 }))
+  const { output } = (await ada?.responses.create({ model: 'gpt-5.6', input: 'My name is Ada.' })) ?? {}
+  const id = output?.at(-1)?.id ?? ''
+  const input = [
+    { type: 'item_reference' as const, id },
+    { role: 'user' as const, content: 'What is my name?' },
+  ]
+  await ada?.responses.create({ model: 'gpt-5.6', input })
+  assert.ok(seen.at(-1)?.body.includes(id))
+  await bob?.responses.create({ model: 'gpt-5.6', input })
+  assert.equal(seen.length, 3)
+  assert.ok(!seen.at(-1)?.body.includes(id))
 })
 
 test('a provider that stores nothing gets the conversation in place of the id of a response', async (t) => {

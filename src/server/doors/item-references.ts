@@ -14,13 +14,19 @@ import { itemRecord } from './match-records.ts'
 
 export interface ReferencedItems {
   body: JsonObject
-  /** The providers that can read the references too, because they sent the items; an empty one for items of ours. */
+  /**
+   * The providers that can read the references too, because they sent the items; an empty one for items of ours, and for
+   * unknown ones that the caller may not read.
+   */
   storedBy: ReadonlySet<string>
 }
 
-/** A reference that is not known here stays as it is. */
+/**
+ * A reference that is not known here stays as it is. With a key of the server it is not sent to the provider, whose items
+ * are those of all owners.
+ */
 export async function withReferencedItems(
-  { server: { store }, principal: { owner }, door: { wire }, memory }: AuthenticatedRequest,
+  { server: { store }, principal: { owner, keyId }, door: { wire }, memory }: AuthenticatedRequest,
   given: JsonObject,
 ): Promise<ReferencedItems> {
   const { listField, door } = await loadService(wire)
@@ -41,6 +47,7 @@ export async function withReferencedItems(
     const data = id === undefined ? undefined : (await itemRecord(store, owner, id))?.data
     if (!data) {
       items.push(item)
+      if (id !== undefined && keyId !== undefined) storedBy.add('')
       continue
     }
     const entryId = textIn(data.entryId)
