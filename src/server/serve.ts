@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { Readable, type Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { badInput, SynapseError } from '../core/error.ts'
 import type { ModelRoute, ServedToolNames } from '../config/schema.ts'
 import type { Policy } from '../settings/policy.ts'
@@ -252,10 +253,14 @@ async function upgradeConnection(
   const address = incoming.socket.remoteAddress ?? ''
   const refused = await app.upgrade(request, address, () => acceptSocket(incoming, stream, head, maxBytes))
   if (!refused) return
-  const body = Buffer.from(await refused.arrayBuffer())
+  // Its events have no end: they are read only as long as the client is there.
+  stream.on('end', () => stream.destroy()).resume()
+  refused.headers.delete('transfer-encoding')
   const headerLines = [...refused.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  stream.write(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? ''}\r\n${headerLines}`)
-  stream.end(Buffer.concat([Buffer.from(`content-length: ${body.length}\r\nconnection: close\r\n\r\n`), body]))
+  stream.write(
+    `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? ''}\r\n${headerLines}connection: close\r\n\r\n`,
+  )
+  await pipeline(refused.body ? Readable.fromWeb(refused.body) : [], stream)
 }
 
 async function needKeys(store: Store, host: string): Promise<void> {

@@ -47,3 +47,34 @@ test('a client that leaves in the middle of its body is no error of the server',
     ['request'],
   )
 })
+
+test(
+  'a watcher that asks for a WebSocket gets the events, and leaves its place to others',
+  { timeout: 20_000 },
+  async (t) => {
+    const { api, url } = await serving(t, { limits: { streams: 1 } })
+    const { hostname, port, host } = new URL(url)
+    const id = await newConversation(api)
+    const head = `GET /api/conversations/${id}/watch HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`
+    const open = () => {
+      const socket = connect(Number(port), hostname).setEncoding('utf8')
+      t.after(() => socket.destroy())
+      socket.write(head)
+      return socket
+    }
+    for (let i = 0; i < 3;) {
+      const socket = open()
+      const text = await new Promise<string>((resolve) => {
+        let seen = ''
+        socket.on('data', (piece: string) => {
+          seen += piece
+          if (/event: conversation|"error"/.test(seen)) resolve(seen)
+        })
+      })
+      socket.destroy()
+      // The server learns it a moment later.
+      if (text.startsWith('HTTP/1.1 200')) i++
+      else assert.match(text, /^HTTP\/1\.1 503/)
+    }
+  },
+)
