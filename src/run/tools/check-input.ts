@@ -1,5 +1,6 @@
 // Validates arguments against a plain JSON Schema. Every problem names its path, so that the model can correct it. A
-// schema that cannot be read validates nothing, because schemas come from servers that the user did not write.
+// schema that cannot be read, or that takes too long, validates nothing, because schemas come from servers and clients
+// that the user did not write.
 
 import type { Validator } from '@cfworker/json-schema'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -22,17 +23,39 @@ export async function findingsOf(schema: JsonObject, value: Json): Promise<Findi
   if (acceptsAnything(schema) && isObject(value)) return []
   let errors: ValidationErrors
   try {
+    const limited = await timeLimit()
     let validator = validators.get(schema)
     if (!validator) {
       const { Validator: JsonSchemaValidator } = await import('@cfworker/json-schema')
       validator = new JsonSchemaValidator(schema, '2020-12', false)
       validators.set(schema, validator)
     }
-    errors = validator.validate(value).errors
+    const ready = validator
+    errors = limited(() => ready.validate(value)).errors
   } catch {
     return []
   }
   return errors.filter(({ keyword }) => !outerKeywords.has(keyword)).map(finding)
+}
+
+/** Nothing else runs meanwhile. */
+const mostMs = 500
+
+type TimeLimit = <T>(task: () => T) => T
+
+let limit: Promise<TimeLimit> | undefined
+
+/** A pattern, or a few definitions that refer to each other twice, can take years. */
+function timeLimit(): Promise<TimeLimit> {
+  limit ??= import('node:vm').then(({ createContext, Script }) => {
+    const place: { task?: () => unknown } = createContext({})
+    const script = new Script('task()')
+    return <T>(task: () => T) => {
+      place.task = task
+      return script.runInContext(place, { timeout: mostMs }) as T
+    }
+  })
+  return limit
 }
 
 /** Many tools have such a schema: then the validator need not be loaded. */

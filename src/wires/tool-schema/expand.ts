@@ -29,7 +29,8 @@ export function expand(original: JsonObject, work: Work, at: Place): Expanded {
       }
     }
     if (target === true) return { schema: siblings, place }
-    const first = place.open.get(ref) ?? (work.nodes > work.dialect.maxNodes ? work.expanded.get(ref) : undefined)
+    const isLarge = Math.max(work.nodes, work.members) > work.dialect.maxNodes
+    const first = place.open.get(ref) ?? (isLarge ? work.expanded.get(ref) : undefined)
     if (first !== undefined) {
       const form = first === '' ? 'of the same form as the arguments as a whole' : `of the same form as ${first}`
       const description = sentence(siblings.description, `(${form})`)
@@ -84,6 +85,7 @@ export function mergeAllOf(original: JsonObject, work: Work, at: Place): Expande
 /** The members of a choice as plain object schemas. */
 export function objectsOf(members: readonly Json[], work: Work, place: Place): JsonObject[] {
   return members.filter(isObject).map((member) => {
+    work.members++
     const open = expand(repair(member).schema, work, place)
     let { schema } = mergeAllOf(open.schema, work, open.place)
     for (const key of ['oneOf', 'anyOf'] as const) {

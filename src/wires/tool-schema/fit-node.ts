@@ -17,6 +17,8 @@ export interface Work {
   /** References that were inlined, with the path of the first place. */
   expanded: Map<string, string>
   nodes: number
+  /** Members of choices that were merged into one object. */
+  members: number
 }
 
 export interface Place {

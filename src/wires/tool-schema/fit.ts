@@ -71,7 +71,7 @@ export function fitSchema(schema: JsonObject, dialect: SchemaDialect): Fitted {
 }
 
 function fitAnew(original: JsonObject, dialect: SchemaDialect): Fitted {
-  const work: Work = { root: original, dialect, changes: new Set(), expanded: new Map(), nodes: 0 }
+  const work: Work = { root: original, dialect, changes: new Set(), expanded: new Map(), nodes: 0, members: 0 }
   const root = rootOf(original, work)
   const fitted = fitNode(root, work, { path: '', open: new Map(), depth: 0 })
   const schema: JsonObject = objectIn(fitted)

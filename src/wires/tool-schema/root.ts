@@ -25,7 +25,7 @@ export function inputSchemaOf(tool: Pick<ToolSpec, 'name'> & { input?: unknown }
 
 /** Whether the values of a schema are not objects. */
 export function wantsWrapping(schema: JsonObject): boolean {
-  const kinds = kindsOf(schema, schema, [])
+  const kinds = kindsOf(schema, { root: schema, open: [], left: { nodes: mostNodes } })
   return kinds !== undefined && [...kinds].some((kind) => kind !== 'object' && kind !== 'null')
 }
 
@@ -48,9 +48,20 @@ export function unwrapInput(schema: JsonObject, input: Json): Json {
   return wantsWrapping(schema) ? (input[wrapper] ?? null) : input
 }
 
+/** A few definitions that refer to each other twice have billions of members: the rest restricts nothing. */
+const mostNodes = 10_000
+
+interface Reading {
+  root: JsonObject
+  /** The references that lead here. */
+  open: readonly string[]
+  left: { nodes: number }
+}
+
 /** The possible types of its values; undefined: the schema does not restrict them. */
-function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
-  if (!isObject(schema)) return undefined
+function kindsOf(schema: Json, reading: Reading): ReadonlySet<string> | undefined {
+  const { root, open, left } = reading
+  if (!isObject(schema) || left.nodes-- <= 0) return undefined
   const found: (ReadonlySet<string> | undefined)[] = []
   const { type, enum: values, $ref, anyOf, oneOf, allOf } = schema
   const named = (Array.isArray(type) ? type : [type]).flatMap((name) => kindNamed(name))
@@ -58,10 +69,10 @@ function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): Reado
   if (Array.isArray(values)) found.push(new Set(values.map(kindOf)))
   if (schema.const !== undefined) found.push(new Set([kindOf(schema.const)]))
   if (typeof $ref === 'string' && !open.includes($ref)) {
-    found.push(kindsOf(targetOf(root, $ref) ?? true, root, [...open, $ref]))
+    found.push(kindsOf(targetOf(root, $ref) ?? true, { ...reading, open: [...open, $ref] }))
   }
-  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) found.push(kindsOfAll(list, root, open))
-  if (Array.isArray(allOf)) for (const part of allOf) found.push(kindsOf(part, root, open))
+  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) found.push(kindsOfAll(list, reading))
+  if (Array.isArray(allOf)) for (const part of allOf) found.push(kindsOf(part, reading))
   const [first, ...others] = found.filter((kinds) => kinds !== undefined)
   if (first) return new Set([...first].filter((kind) => others.every((kinds) => kinds.has(kind))))
   if (isObject(schema.properties)) return new Set(['object'])
@@ -69,8 +80,8 @@ function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): Reado
 }
 
 /** Members without a type, such as a list of required properties, have the type of the others. */
-function kindsOfAll(list: readonly Json[], root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
-  const kinds = list.flatMap((member) => [...(kindsOf(member, root, open) ?? [])])
+function kindsOfAll(list: readonly Json[], reading: Reading): ReadonlySet<string> | undefined {
+  const kinds = list.flatMap((member) => [...(kindsOf(member, reading) ?? [])])
   return kinds.length > 0 ? new Set(kinds) : undefined
 }
 
