@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
+import { SynapseError } from '../../src/core/error.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { gate, serving, type ServingOptions } from '../server/serving.ts'
@@ -182,4 +184,19 @@ test('a response in the background is retrieved and cancelled through another se
   assert.equal((await one.openai.responses.retrieve(first.id)).status, 'cancelled')
   provider.resume()
   assert.equal((await finished(other.openai, second.id)).status, 'completed')
+})
+
+test('a disk with too little room for a conversation is why a response in the background cannot be written', async (t) => {
+  const sqlite = await openSqliteStore(':memory:')
+  t.after(() => sqlite.close())
+  const message = 'There is no space left.'
+  const createConversation = () => Promise.reject(new SynapseError({ kind: 'storage', code: 'full', message }))
+  const { url } = await serving(t, { store: { ...sqlite, createConversation } })
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  for (const background of [true, false]) {
+    await assert.rejects(openai.responses.create({ model: 'mistral/mistral-large-latest', input: 'Hi', background }), {
+      status: 503,
+      message: `503 ${message}`,
+    })
+  }
 })

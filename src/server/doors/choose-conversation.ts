@@ -1,5 +1,6 @@
 // The conversation that a request of a client is answered in: the one that it continues, or a new one.
 
+import { asFailure, type Failure } from '../../core/error.ts'
 import { sideCall } from '../../core/log.ts'
 import type { Message } from '../../core/message.ts'
 import { afterTaggedBlocks } from '../../core/tagged-blocks.ts'
@@ -19,6 +20,8 @@ export interface ChosenConversation extends Match {
   conversationId: string
   isNew: boolean
   isAside: boolean
+  /** Why it was not created, once that is known; undefined: it was. */
+  notCreated?: Promise<Failure | undefined>
 }
 
 /**
@@ -71,13 +74,13 @@ async function newConversation(
       ...(request.system && { system: request.system }),
     },
   })
-  // A store that writes in order commits it together with the lease, which reports its errors.
-  if (store.ordered) creating.catch(() => {})
-  else await creating
+  // A store that writes in order commits it together with the lease, which usually reports its errors.
+  const notCreated = creating.then(() => undefined, asFailure)
+  if (!store.ordered) await creating
   busy.add(id)
   const copied = before.map(({ message }) => ({ message }))
   const append = [...copied, ...matched.append]
-  return { ...matched, conversationId: id, isNew: true, isAside, parentId: null, append }
+  return { ...matched, conversationId: id, isNew: true, isAside, notCreated, parentId: null, append }
 }
 
 /**

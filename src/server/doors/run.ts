@@ -191,7 +191,9 @@ function runIn(
   const ended = startRun({ store, owner, endpoint: passes?.endpoint ?? server.endpoint }, runRequest)
     .then(async (end) => {
       leased.resolve(end.failure?.code !== 'lease-held')
-      const settled = await settle(parts, end)
+      // On a full disk there may be room for the lease, but not for the conversation.
+      const failure = end.failure?.kind === 'not-found' ? await place.notCreated : undefined
+      const settled = await settle(parts, failure ? { ...end, failure } : end)
       isAnswer = !settled.failure
       return settled
     })
