@@ -100,6 +100,13 @@ export async function revokeKey(store: Store, id: string): Promise<boolean> {
   return true
 }
 
+/** Deletes a key that one program had while it ran: only the audit log still names it. */
+export async function deleteKey(store: Store, key: string, { id, owner }: ApiKey): Promise<void> {
+  await store.deleteRecord(serverOwner, kind, hash('sha256', key))
+  await store.deleteRecord(serverOwner, 'spend', id)
+  await audit(store, { owner }, 'key-revoked', id)
+}
+
 /** The given key, if it is valid; throws kind 'auth' with what is wrong with it. */
 export async function findKey(store: Store, secret: string, now: number): Promise<ApiKey> {
   const record = shape.test(secret) ? await store.record(serverOwner, kind, hash('sha256', secret)) : undefined

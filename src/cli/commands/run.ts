@@ -56,7 +56,7 @@ The exit code is that of the program, as from a shell: 127 if it was not found, 
       const rows = await rowsFor(local.store, config)
       const choice = await chooseModel(values, { config, rows })
       const { model, offline, whyOffline } = choice
-      const [{ startServer }, { createKey, revokeKey }, { endpoints }, { toolboxes }] = await Promise.all([
+      const [{ startServer }, { createKey, deleteKey }, { endpoints }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/keys.ts'),
         import('../endpoints.ts'),
@@ -91,7 +91,7 @@ The exit code is that of the program, as from a shell: 127 if it was not found, 
         ended = await runProgram(command, { url: server.url, key, model, keyVariables })
       } finally {
         await server.stop()
-        await revokeKey(local.store, about.id)
+        await deleteKey(local.store, key, about)
       }
       if (ended.started) printError(await summaryOf(exchanges, local, values.db))
       return ended.code
