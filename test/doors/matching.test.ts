@@ -63,6 +63,22 @@ test('an edited history is a branch, and the same question from elsewhere anothe
   assert.notEqual(await say([], 'Remember the word apple.'), first)
 })
 
+test('a history that was changed anywhere is stored again from there on, and not before', async (t) => {
+  const { url, store } = await serving(t)
+  const { say } = chatAt(url)
+  const messages: Messages = []
+  for (let i = 0; i < 11; i++) await say(messages, `Remember the number ${i}.`)
+  const count = async () => (await store.conversations('local')).items.map(({ entries }) => entries)
+  let [before = 0] = await count()
+  for (let unchanged = 2; unchanged <= messages.length; unchanged += 2) {
+    const changed = [...messages]
+    if (unchanged < messages.length) changed[unchanged] = { role: 'user', content: `Never mind ${unchanged}.` }
+    await say(changed, 'Which numbers are left?')
+    assert.deepEqual(await count(), [before + changed.length - unchanged], `${unchanged} messages are unchanged`)
+    before += changed.length - unchanged
+  }
+})
+
 test('conversations with the same greeting or examples of the client are distinguished by replies of the server', async (t) => {
   const { url, store } = await serving(t)
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })

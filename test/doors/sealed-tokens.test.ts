@@ -46,6 +46,21 @@ for (const stream of [false, true]) {
   })
 }
 
+test('servers of one store make the same tokens, also if they start at once and after a restart', async () => {
+  const store = openMemoryStore()
+  const seen = () => ({ ...store })
+  const seals = await Promise.all([sealOf(seen()), sealOf(seen())])
+  const id = '0199c0de-0000-7000-8000-000000000000'
+  const tokens = [...seals, await sealOf(seen())].map((seal) => seal.token('ann', id))
+  assert.equal(new Set(tokens).size, 1)
+  const [token = ''] = tokens
+  const other = await sealOf(openMemoryStore())
+  assert.deepEqual(
+    [seals[0].open('ann', token), seals[0].open('bob', token), other.open('ann', token)],
+    [id, undefined, undefined],
+  )
+})
+
 test('of two conversations with the same words, the one that the token names is continued', async (t) => {
   const { url } = await serving(t)
   const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
