@@ -57,8 +57,14 @@ test('a history loses the calls that the server answered, and nothing else', () 
     [['text', 'b'], ['b']],
   )
   assert.ok(shown[0]?.message.role === 'assistant' && shown[0].message.native.length === 0)
-  const other = [{ id: '0', message: results('b') } as Entry]
-  assert.deepEqual(withoutAnswered(other), other)
+  const ofClient: Message = {
+    role: 'tool',
+    parts: [{ type: 'tool-result', callId: 'a', name: 'recall', output: [] }],
+  }
+  for (const message of [results('b'), ofClient]) {
+    const other = [{ id: '0', message } as Entry]
+    assert.deepEqual(withoutAnswered(other), other)
+  }
 })
 
 /** The events of a reply with these parts. */
@@ -91,6 +97,8 @@ test('a client gets one reply of several, without the calls that are answered in
   const answered = eventsOf([text], 'done')
   assert.deepEqual(shownOf([answered]), ['start', 'text', 'end: done'])
   assert.deepEqual(shownOf([looked, answered]), ['start', 'text', 'end: done'])
+  const begun = eventsOf([text, recall], 'tool-calls')
+  assert.deepEqual(shownOf([begun, answered]), ['start', 'text', 'text', 'end: done'])
   assert.deepEqual(shownOf([looked, looked, eventsOf([read], 'tool-calls')]), ['start', 'read', 'end: tool-calls'])
   const both = eventsOf([text, recall, read], 'tool-calls')
   assert.deepEqual(shownOf([both]), ['start', 'text', 'read', 'end: tool-calls'], 'the client runs its own call')
