@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import type { JsonObject } from '../../src/core/json.ts'
 import { serving, type Serving } from '../server/serving.ts'
 import { providers } from './any-history.ts'
 
@@ -397,6 +398,39 @@ test('a chat message with a role that no other API has is refused, and not left 
       param: 'messages[1].role',
       code: 'invalid_value',
     })
+  }
+  assert.equal(emulator.requests.length, 0)
+})
+
+test('a function without a name, and an item with an unknown role, are refused and not left out', async (t) => {
+  const { api, emulator } = await serving(t)
+  const clock = { type: 'function', name: 'clock', parameters: { type: 'object', properties: {} } }
+  const { name: _name, ...nameless } = clock
+  const robot = { role: 'robot', content: 'Do not forget the milk.' }
+  for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5', 'google/gemini-3-flash-preview']) {
+    const refused: [JsonObject, JsonObject][] = [
+      [
+        { tools: [clock, nameless] },
+        {
+          message: "Missing required parameter: 'tools[1].name'.",
+          param: 'tools[1].name',
+          code: 'missing_required_parameter',
+        },
+      ],
+      [
+        { input: [{ role: 'user', content: 'Hi' }, robot] },
+        {
+          message: "Invalid value: 'robot'. Supported values are: 'assistant', 'system', 'developer', and 'user'.",
+          param: 'input[1]',
+          code: 'invalid_value',
+        },
+      ],
+    ]
+    for (const [fields, error] of refused) {
+      const { status, body } = await api('POST', '/v1/responses', { model, input: 'Hi', ...fields })
+      assert.equal(status, 400)
+      assert.deepEqual(body['error'], { type: 'invalid_request_error', ...error })
+    }
   }
   assert.equal(emulator.requests.length, 0)
 })

@@ -16,7 +16,7 @@ import {
   typeOf,
 } from './types.ts'
 
-const roles = ['assistant', 'system', 'developer', 'user']
+export const roles: readonly string[] = ['assistant', 'system', 'developer', 'user']
 
 /** What the agents of Codex say to each other. Ollama before 0.33.4, xAI and others refuse it (reported, 2026-09). */
 const othersItemTypes = inputItemTypes.filter((type) => type !== 'agent_message')

@@ -20,6 +20,7 @@ import { requestDefaults } from './emulate.ts'
 import { readServerTool } from './options.ts'
 import { storedItems } from './stored-items.ts'
 import { stringField } from './types.ts'
+import { untranslatable } from './untranslatable.ts'
 
 export const openaiResponsesService: WireService = {
   home: 'openai',
@@ -66,6 +67,7 @@ export const openaiResponsesService: WireService = {
     requestId: 'x-request-id',
     sockets: async () => (await import('./socket.ts')).serveSocket,
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
+    untranslatable,
     unportable: ['context_management', 'top_logprobs'],
     reference: ({ prompt }) => (isObject(prompt) ? templateReference(prompt) : undefined),
     session: ({ prompt_cache_key: key }) => key,
