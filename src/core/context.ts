@@ -36,13 +36,26 @@ export interface ToolSpec {
   grammar?: Grammar
   /** The namespace of the tool, on wires that group tools. `name` is then `<namespace>__<its name there>`. */
   namespace?: { name: string; description?: string }
+  /** The declaration in the client's request, of a tool that models of that wire know without its schema. */
+  declared?: JsonObject
 }
 
 /**
  * `free-form`: takes plain text instead of JSON arguments; as a function it has one string field, `input`. `search`:
- * the client searches for tools that were not declared.
+ * the client searches for tools that were not declared. The others are tools that the client runs and OpenAI's models
+ * know.
  */
-export type ToolKind = 'free-form' | 'search'
+export type ToolKind = (typeof toolKinds)[number]
+
+export const toolKinds = [
+  'free-form',
+  'search',
+  'shell',
+  'local-shell',
+  'apply-patch',
+  'computer',
+  'computer-preview',
+] as const
 
 export interface Grammar {
   /** Such as `lark` or `regex`. */

@@ -2,7 +2,7 @@
 // OpenAPI document and the tables in the documentation are made from. The compiler checks each rule against the type of
 // its setting, and that no key is missing.
 
-import type { Grammar } from '../core/context.ts'
+import { toolKinds, type Grammar } from '../core/context.ts'
 import type { ErrorKind } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import { efforts, type Options, type ServerTool } from './options.ts'
@@ -246,9 +246,10 @@ const toolRule: Rule<Tool> = object<Tool>(
     name,
     description: text,
     input: jsonObject,
-    kind: oneOf(['free-form', 'search']),
+    kind: oneOf(toolKinds),
     grammar: object<Grammar>({ syntax: name, definition: text }, ['syntax', 'definition']),
     namespace: object<{ name: string; description?: string }>({ name, description: text }, ['name']),
+    declared: jsonObject,
     run: functionValue,
     repeatable: flag,
     timeoutMs: integer(1),

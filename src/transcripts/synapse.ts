@@ -1,7 +1,7 @@
 // Synapse's own export: JSON lines, first a manifest (`{"synapse":1}`), then one message per line exactly as in memory,
 // including the `source` of another format: an imported conversation can still be written in its original format.
 
-import type { Grammar, ToolSpec } from '../core/context.ts'
+import { toolKinds, type Grammar, type ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, TextPart } from '../core/message.ts'
 import { unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
@@ -40,15 +40,17 @@ function textPart(part: Json, index: number): TextPart {
 }
 
 function toolSpec(tool: Json, index: number): ToolSpec {
-  const { name, description, input, kind, grammar, namespace } = objectIn(tool)
+  const { name, description, input, kind: given, grammar, namespace, declared } = objectIn(tool)
   if (typeof name !== 'string' || !isObject(input)) throw unreadable(formatId, `$[0].tools[${index}]`, 'a tool')
+  const kind = toolKinds.find((one) => one === given)
   return {
     name,
     ...(typeof description === 'string' && { description }),
     input,
-    ...((kind === 'free-form' || kind === 'search') && { kind }),
+    ...(kind && { kind }),
     ...(isGrammar(grammar) && { grammar }),
     ...(isNamespace(namespace) && { namespace }),
+    ...(isObject(declared) && { declared }),
   }
 }
 

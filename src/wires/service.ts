@@ -124,6 +124,8 @@ export interface WireDoor {
   losesReasoning?: true
   /** Why no server but the provider can answer a request; undefined: others can too. */
   unsupported?(body: JsonObject): Failure | undefined
+  /** Whether a host of the API would misread what the request has for another host, so that it must be translated. */
+  isForOthers?(body: JsonObject, host: { provider: string; toolKinds: boolean }): boolean
   /** What would be lost without a word if the request were translated. */
   untranslatable?(body: JsonObject): Failure | undefined
   /** Of a request that clients send in the form of another API; undefined: it is one of this API. */

@@ -162,11 +162,55 @@ interface Agents {
     getItems(): Promise<{ role?: string }[]>
   }
   tool(options: object): unknown
+  shellTool(options: object): unknown
+  applyPatchTool(options: object): unknown
+  computerTool(options: object): unknown
+  applyDiff(input: string, diff: string, mode?: 'create'): string
   setTracingDisabled(value: boolean): void
 }
 interface Result {
   finalOutput: unknown
   lastResponseId?: string
+  /** Of a streamed run. */
+  completed?: Promise<void>
+}
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** The tools that the SDK runs, on `files` and a screen of one pixel; `done`: what they were asked to do. */
+function clientTools(sdk: Agents, done: unknown[], files: Map<string, string>): unknown[] {
+  const outcome = { type: 'exit', exitCode: 0 }
+  const shell = {
+    run(action: { commands: string[] }) {
+      done.push(action)
+      return Promise.resolve({ output: action.commands.map((stdout) => ({ stdout, stderr: '', outcome })) })
+    },
+  }
+  interface Operation {
+    path: string
+    diff: string
+  }
+  const editor = {
+    createFile({ path, diff }: Operation) {
+      files.set(path, sdk.applyDiff('', diff, 'create'))
+      return Promise.resolve({ status: 'completed', output: `Created ${path}` })
+    },
+    updateFile({ path, diff }: Operation) {
+      files.set(path, sdk.applyDiff(files.get(path) ?? '', diff))
+      return Promise.resolve({ status: 'completed', output: `Updated ${path}` })
+    },
+    deleteFile({ path }: Operation) {
+      files.delete(path)
+      return Promise.resolve({ status: 'completed' })
+    },
+  }
+  const names = ['click', 'doubleClick', 'scroll', 'type', 'wait', 'move', 'keypress', 'drag']
+  const act =
+    (name: string) =>
+    (...given: unknown[]) =>
+      void done.push([name, ...given.slice(0, name === 'click' ? 3 : 1)])
+  const computer = { screenshot: () => pixel, ...Object.fromEntries(names.map((name) => [name, act(name)])) }
+  return [sdk.shellTool({ shell }), sdk.applyPatchTool({ editor }), sdk.computerTool({ computer })]
 }
 
 describe('the agents SDK of OpenAI', () => {
@@ -192,6 +236,53 @@ describe('the agents SDK of OpenAI', () => {
           assert.match(String(next.finalOutput), /50/)
         }
         assert.ok(emulator.requests.every(({ status }) => status === 200))
+      })
+    }
+  }
+
+  const anyModels = [...models, 'google/gemini-3-flash-preview', 'ollama/llama3.2', 'xai/grok-4.5']
+  for (const model of anyModels) {
+    for (const stream of [false, true]) {
+      test(`its shell, patches and computer over ${model}${stream ? ', streamed' : ''}`, { timeout }, async (t) => {
+        const { url, emulator } = await serving(t, { doorModel: { model, always: true } })
+        const sdk = await load<Agents>('@openai/agents')
+        sdk.setTracingDisabled(true)
+        const done: unknown[] = []
+        const files = new Map([['old.txt', 'one\ntwo\n']])
+        const tools = clientTools(sdk, done, files)
+        const agent = new sdk.Agent({ name: 'Worker', instructions: 'Work.', model: 'gpt-5.4', tools })
+        const modelProvider = new sdk.OpenAIProvider({ apiKey: 'any', baseURL: `${url}/v1`, useResponses: true })
+        const runner = new sdk.Runner({ modelProvider, tracingDisabled: true })
+        let previousResponseId: string | undefined
+        for (const [name, input] of [
+          ['shell', { commands: ['ls', 'pwd'], timeout_ms: 500 }],
+          ['apply_patch', { type: 'create_file', path: 'new.txt', diff: '+three\n' }],
+          ['apply_patch', { type: 'update_file', path: 'old.txt', diff: '@@\n one\n-two\n+2\n' }],
+          [
+            'computer',
+            {
+              actions: [
+                { type: 'click', button: 'right', x: 3, y: 4 },
+                { type: 'keypress', keys: ['A'] },
+              ],
+            },
+          ],
+        ] as const) {
+          const asked = `use the tool ${name} with ${JSON.stringify(input)}`
+          const options = { stream, ...(previousResponseId && { previousResponseId }) }
+          const result = await runner.run(agent, asked, options)
+          await result.completed
+          assert.match(String(result.finalOutput), new RegExp(`${name} answered`))
+          previousResponseId = result.lastResponseId
+        }
+        assert.deepEqual(done, [
+          { commands: ['ls', 'pwd'], timeoutMs: 500 },
+          ['click', 3, 4, 'right'],
+          ['keypress', ['A']],
+        ])
+        assert.deepEqual(Object.fromEntries(files), { 'old.txt': 'one\n2\n', 'new.txt': 'three' })
+        assert.ok(emulator.requests.every(({ status }) => status === 200))
+        assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /iVBORw0KGgo/)
       })
     }
   }

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ToolSpec } from '../../src/core/context.ts'
 import { callsOf, type Message, type Part } from '../../src/core/message.ts'
-import { prepare } from '../../src/index.ts'
+import { prepare, refuse } from '../../src/index.ts'
 import type { Options } from '../../src/settings/options.ts'
 import { readRequest } from '../../src/wires.ts'
 import { freeFormInput } from '../../src/core/tool-kinds.ts'
 import { loopHistory } from '../arbitrary.ts'
+import { onePixel } from '../histories.ts'
 import fc from '../property.ts'
 import { tools } from '../targets.ts'
 
@@ -107,3 +108,63 @@ for (const protocol of ['openai-chat', 'openai-responses']) {
     )
   })
 }
+
+const clientTools = readRequest('openai-responses', {
+  input: 'Hi',
+  tools: [
+    { type: 'shell', environment: { type: 'local' } },
+    { type: 'local_shell' },
+    { type: 'apply_patch' },
+    { type: 'computer' },
+  ],
+}).tools
+const command = fc.string()
+/** Arguments for each of them, and some that fit none. */
+const clientInput = fc.oneof(
+  fc.record({ commands: fc.array(command), timeout_ms: fc.nat() }, { requiredKeys: [] }),
+  fc.record({ command: fc.oneof(command, fc.array(command)), env: fc.constant({ A: 'b' }) }, { requiredKeys: [] }),
+  fc.record({ type: fc.constantFrom('create_file', 'update_file', 'delete_file'), path: command, diff: command }),
+  fc.record({ actions: fc.array(fc.record({ type: fc.constantFrom('click', 'drag', 'wait', 'jump'), x: fc.nat() })) }),
+)
+
+/** The same with calls of the tools that OpenAI's models know and the client runs. */
+const atClient = fc
+  .tuple(spoken, fc.infiniteStream(fc.tuple(fc.constantFrom(...clientTools), clientInput)))
+  .map(([messages, stream]) => {
+    const names = new Map<string, string>()
+    return messages.map((message): Message => {
+      if (message.role === 'tool') {
+        const parts = message.parts.map((part) => {
+          const name = names.get(part.callId) ?? part.name
+          // The answer to a call of `computer` is always a screenshot.
+          return { ...part, name, ...(name === 'computer' && { output: [onePixel] }) }
+        })
+        return { ...message, parts }
+      }
+      if (message.role !== 'assistant') return message
+      const parts = message.parts.map((part): Part => {
+        if (part.type !== 'tool-call') return part
+        const [{ name, kind } = clientTools[0] as ToolSpec, input] = stream.next().value
+        names.set(part.callId, name)
+        return { type: 'tool-call', callId: part.callId, name, ...(kind && { kind }), input }
+      })
+      return { ...message, parts }
+    })
+  })
+
+test('tools that the client runs, their calls and their results are written as the same body again', () => {
+  const target = { provider: 'openai', protocol: 'openai-responses', model: 'gpt-5.6', policy: 'full' as const }
+  const choice = fc.constantFrom<Options>({}, { toolChoice: { tool: 'shell' } }, { toolChoice: { tool: 'computer' } })
+  fc.assert(
+    fc.property(atClient, choice, (messages, options) => {
+      const { body } = prepare({ ...target, messages, tools: clientTools, options })
+      assert.deepEqual(refuse(target.protocol, body, target), [])
+      const { model: _model, stream: _stream, notes, ...read } = readRequest(target.protocol, body, target)
+      assert.deepEqual(notes, [])
+      assert.deepEqual(read.tools, clientTools)
+      const kinds = (all: readonly Message[]) => all.flatMap(callsOf).map(({ kind, name }) => [kind, name])
+      assert.deepEqual(kinds(read.messages), kinds(messages))
+      assert.deepEqual(prepare({ ...target, ...read }).body, body)
+    }),
+  )
+})

@@ -34,6 +34,8 @@ export async function passableRequest(
   const { endpoint } = await server.endpoint(model.model, wire)
   if ([...storedBy].some((provider) => provider !== endpoint.provider.id || !endpoint.state)) return undefined
   const { door: wireDoor, listField, asArray } = await loadService(wire)
+  const host = { provider: endpoint.provider.id, toolKinds: endpoint.capabilities.toolKinds === true }
+  if (wireDoor?.isForOthers?.(body, host)) return undefined
   const refersToStored = request.previousId !== undefined || wireDoor?.reference?.(body)?.question !== undefined
   // A server that stores nothing ignores what is stored, and answers without it.
   if (refersToStored && !endpoint.state) return undefined

@@ -5,9 +5,11 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ServerToolPart, ToolCallPart } from '../../core/message.ts'
 import { nameInside, textOfCall } from '../../core/tool-kinds.ts'
 import type { Usage } from '../../core/usage.ts'
+import { listIn, objectIn, valueAt } from '../shared/json-fields.ts'
 import { splitText } from '../shared/text.ts'
 import type { WholeProfile } from '../wire.ts'
-import { type Item, objectFields, protocolId, stringField, typeOf } from './types.ts'
+import { clientCall, isClientTool, prefixOfClientCall } from './client-tools.ts'
+import { asksClient, type Item, objectFields, protocolId, stringField, typeOf } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const native = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -91,10 +93,21 @@ function outputOf(parts: readonly Part[], { replyId, token, fields }: WholeProfi
 
 /** The last item of an incomplete response, if that shows it: a message or a call is incomplete too. */
 export function cutOff(item: Item): Item {
-  return cutTypes.has(typeOf(item)) ? { ...item, status: 'incomplete' } : item
+  const type = typeOf(item)
+  // The type has no other status for it.
+  if (type === 'apply_patch_call') return { ...item, status: 'in_progress' }
+  return cutTypes.has(type) ? { ...item, status: 'incomplete' } : item
 }
 
-const cutTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'custom_tool_call', 'tool_search_call'])
+const cutTypes: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'tool_search_call',
+  'shell_call',
+  'local_shell_call',
+  'computer_call',
+])
 
 /**
  * Whether the client has asked for a summary of the reasoning, which is where it then looks for it. GitHub Copilot CLI
@@ -184,6 +197,11 @@ function callOf(part: ToolCallPart): [string, Item] {
   const name = namespace === undefined ? { name: part.name } : { name: nameInside(namespace, part.name), namespace }
   if (kind === 'free-form') {
     return ['ctc_', { type: 'custom_tool_call', ...call, ...name, input: textOfCall(part) }]
+  }
+  if (isClientTool(kind)) {
+    // What OpenAI sends: the commands are run by the client.
+    const environment = kind === 'shell' && { environment: { type: 'local' } }
+    return [prefixOfClientCall(kind), { ...clientCall(kind, part), ...environment, call_id: call.call_id }]
   }
   if (kind === 'search') return ['tsc_', { type: 'tool_search_call', ...call, execution: 'client', arguments: input }]
   return ['fc_', { type: 'function_call', ...call, ...name, arguments: malformed ?? JSON.stringify(input) }]
@@ -276,8 +294,33 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
     }
     case 'custom_tool_call':
       emitText(stringField(item, 'input') ?? '', 'response.custom_tool_call_input', 'input', place, piece, emit)
+      break
+    default:
+      for (const { type, ...fields } of callEvents(item, place)) emit(String(type), fields)
   }
   emit('response.output_item.done', { output_index: index, item })
+}
+
+/** The events with the commands or the diff of a call, which are known when it is whole. */
+export function callEvents(item: Item, { item_id, output_index }: JsonObject): JsonObject[] {
+  if (!asksClient(item)) return []
+  const place = { item_id: item_id ?? '', output_index: output_index ?? 0 }
+  if (typeOf(item) === 'shell_call') {
+    return listIn(valueAt(item, 'action', 'commands')).flatMap((command, command_index) => {
+      const spot = { output_index: place.output_index, command_index }
+      return [
+        { type: 'response.shell_call_command.added', ...spot, command: '' },
+        { type: 'response.shell_call_command.delta', ...spot, delta: command },
+        { type: 'response.shell_call_command.done', ...spot, command },
+      ]
+    })
+  }
+  const diff = typeOf(item) === 'apply_patch_call' ? valueAt(item, 'operation', 'diff') : undefined
+  if (typeof diff !== 'string') return []
+  return [
+    { type: 'response.apply_patch_call_operation_diff.delta', ...place, delta: diff },
+    { type: 'response.apply_patch_call_operation_diff.done', ...place, diff },
+  ]
 }
 
 /** The announced item: nothing that is still to be streamed, and no ciphertext. */
@@ -297,6 +340,17 @@ export function emptied(item: Item): Item {
       return { ...rest, status: 'in_progress', arguments: '' }
     case 'custom_tool_call':
       return { ...rest, status: 'in_progress', input: '' }
+    case 'shell_call':
+      return { ...rest, status: 'in_progress', action: { ...objectIn(item.action), commands: [] } }
+    case 'apply_patch_call': {
+      const operation = objectIn(item.operation)
+      const blank = typeof operation.diff === 'string' && { diff: '' }
+      return { ...rest, status: 'in_progress', operation: { ...operation, ...blank } }
+    }
+    case 'local_shell_call':
+      return { ...rest, status: 'in_progress', action: { ...objectIn(item.action), command: [] } }
+    case 'computer_call':
+      return { ...rest, status: 'in_progress' }
     default:
       return item
   }

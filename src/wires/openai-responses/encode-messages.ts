@@ -9,6 +9,7 @@ import type { NameMap } from '../shared/names.ts'
 import { cachedElement, fromPlace, type CachedElement } from '../shared/body-bytes.ts'
 import type { Target } from '../wire.ts'
 import { flatResult, flatResultLabel, unansweredText } from '../shared/injected-text.ts'
+import { answeredClientTool, clientAnswer, isClientTool } from './client-tools.ts'
 import { writeReply } from './encode-reply.ts'
 import { type Output, writeOutput, writeSystem, writeUser } from './encode-user.ts'
 import { wrappedOutput } from './read-reply.ts'
@@ -133,7 +134,8 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
     const { callId, name } = result
     const call = scope.callOf(callId) ?? { callIds: [callId], names: [name], id: scope.id(callId) }
     const isWrapper = call.callIds.length > 1
-    const output = writeOutput(result, at, target, isWrapper || flat, notes)
+    const written = writeOutput(result, at, target, isWrapper || flat, notes)
+    const output = isComputer(call) && !flat ? withScreenshot(written) : written
     if (flat) {
       notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target supports no results', at })
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
@@ -185,7 +187,36 @@ function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): voi
 }
 
 function answerItem(call: WrittenCall, output: Output, result: ToolResultPart): Item {
-  return call.kind === 'search' ? foundTools(call, result) : outputItem(call, output.content)
+  if (call.kind === 'search') return foundTools(call, result)
+  if (!isClientTool(call.kind)) return outputItem(call, output.content)
+  const answer = clientAnswer(call.kind, result, output.text, screenshotIn(output) ?? blankScreen)
+  // The official type has the id of the call in `id`, the server in `call_id` (checked 2026-11).
+  const id = call.kind === 'local-shell' && { id: call.id }
+  return { ...answer, ...id, call_id: call.id, ...(call.caller !== undefined && { caller: call.caller }) }
+}
+
+function isComputer({ kind }: WrittenCall): boolean {
+  return kind === 'computer' || kind === 'computer-preview'
+}
+
+/** The answer to a call of `computer` is a screenshot and nothing else: text follows as a user message. */
+function withScreenshot(output: Output): Output {
+  if (screenshotIn(output)) return output
+  return { ...output, late: [{ type: 'input_text', text: output.text }, ...output.late] }
+}
+
+function screenshotIn({ content }: Output): JsonObject | undefined {
+  const image = typeof content === 'string' ? undefined : content.find(({ type }) => type === 'input_image')
+  if (!image) return undefined
+  const { image_url, file_id } = image
+  return { type: 'computer_screenshot', ...(file_id === undefined ? { image_url } : { file_id }) }
+}
+
+/** One pixel. */
+const blankScreen: JsonObject = {
+  type: 'computer_screenshot',
+  image_url:
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 }
 
 /** The result of a search is a list of tools: the result itself, or the JSON in its text. */
@@ -224,6 +255,7 @@ function mark(spans: (readonly CachedElement[])[], index: number): void {
   const span = spans[index] ?? none
   for (let i = span.length - 1; i >= 0; i--) {
     const { value, from } = span[i] as CachedElement
+    if (answeredClientTool(value)) continue
     const field = value.role === 'user' || value.role === 'system' ? 'content' : 'output'
     const content = value[field]
     const last = Array.isArray(content) ? content.at(-1) : undefined

@@ -7,6 +7,7 @@ import { cleanJson } from '../shared/clean-json.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
 import { flatCall, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import { clientCall, isClientTool } from './client-tools.ts'
 import { replay } from './replay.ts'
 import {
   assistantText,
@@ -17,7 +18,7 @@ import {
   type WrittenCall,
   type WrittenReply,
 } from './reply-scope.ts'
-import { asksClient, protocolId, typeOf, type Item } from './types.ts'
+import { asksClient, itemId, protocolId, typeOf, type Item } from './types.ts'
 
 export function writeReply(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   return isReplayed(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
@@ -156,6 +157,11 @@ function callItem(part: ToolCallPart, id: string, scope: ReplyScope, at: string)
   if (kind === 'free-form') {
     const text = cleanText(textOfCall(part), at, scope.notes)
     return { type: 'custom_tool_call', call_id: id, name: scope.toWire(part.name), input: text }
+  }
+  if (isClientTool(kind)) {
+    const clean = cleanJson(clientCall(kind, part), at, scope.notes)
+    const needsId = kind !== 'shell' && kind !== 'apply-patch'
+    return { ...clean, call_id: id, ...(needsId && { id: itemId(typeOf(clean), `${at} ${id}`) }) }
   }
   const isSound = malformed === undefined && isObject(input)
   if (kind === 'search' && isSound) {

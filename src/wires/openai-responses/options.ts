@@ -15,6 +15,7 @@ import { freeFormIn, functionIn } from '../shared/request-options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { DeclaredServerTool, Target } from '../wire.ts'
+import { clientTool, declaredClientTool, isClientTool } from './client-tools.ts'
 import { inNamespace } from './encode-reply.ts'
 import { type Item, objectFields, stringField, typeOf } from './types.ts'
 
@@ -69,6 +70,7 @@ function writeTool(tool: ToolSpec, name: string, at: string, target: Target, not
     const format = grammar ? { type: 'grammar', ...grammar } : { type: 'text' }
     return { type: 'custom', name, ...(description !== undefined && { description }), format }
   }
+  if (takesKinds(target) && isClientTool(kind)) return declaredClientTool(kind, tool.declared)
   const fitted = fitTool(tool, toolDialects[target.quirks.toolSchema ?? 'openai'], at, notes)
   const described = fitted.description !== undefined && { description: fitted.description }
   if (takesKinds(target) && kind === 'search') {
@@ -104,7 +106,13 @@ export function toolChoice(
 
   function namedChoice(name: string): Json {
     const tool = context.tools.find((candidate) => candidate.name === name)
-    if (!takesKinds(target) || (!inNamespace(tool?.namespace?.name, name) && tool?.kind !== 'search')) {
+    const kind = takesKinds(target) ? tool?.kind : undefined
+    if (isClientTool(kind) && kind !== 'local-shell')
+      return { type: declaredClientTool(kind, tool?.declared).type ?? kind }
+    if (
+      !takesKinds(target) ||
+      (!inNamespace(tool?.namespace?.name, name) && kind !== 'search' && kind !== 'local-shell')
+    ) {
       const type = takesKinds(target) && tool?.kind === 'free-form' ? 'custom' : 'function'
       return { type, name: toWire(name) }
     }
@@ -253,7 +261,7 @@ function readTool(tool: JsonObject, path: string, notes: Note[]): ToolSpec[] {
     return [{ name: searchName, ...described, input, kind: 'search' }]
   }
   if (name !== undefined && tool.type === 'function') return [{ name, ...described, input }]
-  const freeForm = freeFormIn(tool)
+  const freeForm = freeFormIn(tool) ?? clientTool(tool)
   if (freeForm) return [freeForm]
   if (name !== undefined && tool.type === 'namespace') {
     const inside = objectFields(tool, 'tools').flatMap((inner, i) => readTool(inner, `${path}.tools[${i}]`, notes))

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
 import { namespacedName, searchName } from '../../core/tool-kinds.ts'
 import { readArguments } from '../shared/decoding.ts'
+import { calledClientTool, inputOfClientTool, nameOfClientTool } from './client-tools.ts'
 import { asksClient, type Item, objectFields, protocolId, stringField, typeOf } from './types.ts'
 
 interface ItemReader {
@@ -39,8 +40,11 @@ function partsOf(item: Item, reader: ItemReader): Part[] {
       return [{ type: 'compaction' }]
     case 'image_generation_call':
       return readImage(item)
-    default:
+    default: {
+      const kind = calledClientTool(item)
+      if (kind) return [readUnnamed(item, nameOfClientTool(kind), inputOfClientTool(kind, item), reader)]
       return [readServerTool(type, item) ?? opaque(type, item)]
+    }
   }
 }
 
@@ -58,7 +62,9 @@ export function calledName(item: Item): string {
 /** The fields of a call item about its tool, besides the name. */
 export function marksOf(item: Item): Pick<ToolCallPart, 'kind' | 'namespace'> {
   const namespace = stringField(item, 'namespace')
+  const kind = calledClientTool(item)
   return {
+    ...(kind && { kind }),
     ...(typeOf(item) === 'custom_tool_call' && { kind: 'free-form' }),
     ...(typeOf(item) === 'tool_search_call' && { kind: 'search' }),
     ...(namespace && { namespace }),
@@ -125,13 +131,19 @@ function readCustomCall(item: Item, reader: ItemReader): ToolCallPart {
 
 /** A tool search by the client: a call like any other, whose name the wire omits. */
 function readSearch(item: Item, reader: ItemReader): ToolCallPart {
+  const input = isObject(item.arguments) ? item.arguments : (parseArguments(item.arguments) ?? {})
+  return readUnnamed(item, searchName, input, reader)
+}
+
+/** A call of a tool that has no name on this wire. */
+function readUnnamed(item: Item, name: string, input: Json, reader: ItemReader): ToolCallPart {
   const alias = stringField(item, 'call_id') || undefined
   return {
     type: 'tool-call',
-    callId: reader.callId(alias, searchName),
+    callId: reader.callId(alias, name),
     ...(alias && { alias }),
-    name: reader.toolName(searchName),
-    input: isObject(item.arguments) ? item.arguments : (parseArguments(item.arguments) ?? {}),
+    name: reader.toolName(name),
+    input,
     ...marksOf(item),
   }
 }

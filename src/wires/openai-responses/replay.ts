@@ -118,8 +118,8 @@ function planItem(
 
 /** A model may call an undeclared tool, under a name that is refused when it is sent back (C8). */
 function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string | undefined {
-  // A search has no name here, and a name inside a namespace has a special form.
-  if (call.kind === 'search' || stringField(item, 'namespace') !== undefined) return undefined
+  // Only functions and free-form tools have a name here, and a name inside a namespace has a special form.
+  if ((call.kind && call.kind !== 'free-form') || stringField(item, 'namespace') !== undefined) return undefined
   return isWrapperName(stringField(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
 }
 
@@ -230,7 +230,7 @@ function looseItems(plan: readonly Planned[], reply: Reply, at: string, scope: R
   for (const planned of plan) {
     const { sendable, from, call } = planned
     const type = typeOf(planned.item)
-    if (sendable && factsOf(type).idOptional) {
+    if (sendable && (call || factsOf(type).idOptional)) {
       const loose = withoutId(withCaller(sendable, at, scope), `${at}.native[${from}]`)
       planned.sendable = loose
       if (call) calls.add(loose)
@@ -298,6 +298,8 @@ function withoutId(item: Item, seed: string): Item {
     case 'custom_tool_call':
       return rest
     case 'web_search_call':
+    case 'local_shell_call':
+    case 'computer_call':
       return { ...rest, id: itemId(type, seed), status: status ?? 'completed' }
     default:
       return { ...rest, ...(status !== undefined && { status }) }

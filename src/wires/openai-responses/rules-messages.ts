@@ -6,6 +6,7 @@ import { invalid, tooLong } from '../shared/openai-rules.ts'
 import type { Issue } from '../wire.ts'
 import { type Check, hasState, maxNameLength, missing, namePattern, unknown, wrongValue } from './rules-context.ts'
 import {
+  asksClient,
   codexMetadataKey,
   factsOf,
   inputItemTypes,
@@ -204,6 +205,9 @@ const callTypes = new Map<string, CallWords>(
     function_call: { output: 'function_call_output', name: 'function call' },
     custom_tool_call: { output: 'custom_tool_call_output', name: 'custom tool call' },
     apply_patch_call: { output: 'apply_patch_call_output', name: 'apply patch call' },
+    shell_call: { output: 'shell_call_output', name: 'shell call' },
+    local_shell_call: { output: 'local_shell_call_output', name: 'local shell call' },
+    computer_call: { output: 'computer_call_output', name: 'computer call' },
   }),
 )
 
@@ -217,8 +221,11 @@ export const pairs: Check = (body) => {
     const id = stringField(item, 'call_id') ?? ''
     const kind = callTypes.get(type)
     if (kind) {
-      open.set(`${kind.output} ${id}`, { item, words: kind })
+      // Commands that the provider has run need no output of the client.
+      if (type !== 'shell_call' || asksClient(item)) open.set(`${kind.output} ${id}`, { item, words: kind })
       seen.add(`${kind.output} ${id}`)
+      // What Codex answers such a call with.
+      if (type === 'local_shell_call') seen.add(`function_call_output ${id}`)
       continue
     }
     const call = [...callTypes.values()].find(({ output }) => output === type)
@@ -227,6 +234,7 @@ export const pairs: Check = (body) => {
       issues.push(invalid('R2', `No tool call found for ${call.name} output with call_id ${id}.`, 'input'))
     }
     open.delete(`${type} ${id}`)
+    if (type === 'function_call_output') open.delete(`local_shell_call_output ${id}`)
   }
   for (const { item, words } of open.values()) {
     const id = stringField(item, 'call_id') ?? ''

@@ -16,6 +16,7 @@ import {
   toolChoiceIn,
 } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/refusal.ts'
+import { clientToolName, hasUnknownTools } from './client-tools.ts'
 import { requestDefaults } from './emulate.ts'
 import { readServerTool } from './options.ts'
 import { storedItems } from './stored-items.ts'
@@ -40,8 +41,8 @@ export const openaiResponsesService: WireService = {
   request: (input, model) => ({ model, input }),
   options: (body) =>
     readOptions({
-      toolChoice: toolChoiceIn(body.tool_choice),
-      allowedTools: allowedToolsIn(body.tool_choice),
+      toolChoice: toolChoiceIn(withName(body.tool_choice)),
+      allowedTools: allowedToolsIn(withNames(body.tool_choice)),
       parallelTools: body.parallel_tool_calls !== false,
       reasoning: reasoningByEffort(valueAt(body, 'reasoning', 'effort')),
       answerSchema: schemaIn(valueAt(body, 'text', 'format')),
@@ -68,6 +69,7 @@ export const openaiResponsesService: WireService = {
     sockets: async () => (await import('./socket.ts')).serveSocket,
     unsupported: (body) => invalidBackground(body) ?? twoPredecessors(body),
     untranslatable,
+    isForOthers: hasUnknownTools,
     unportable: ['context_management', 'top_logprobs'],
     reference: ({ prompt }) => (isObject(prompt) ? templateReference(prompt) : undefined),
     session: ({ prompt_cache_key: key }) => key,
@@ -90,6 +92,17 @@ export const openaiResponsesService: WireService = {
     isObject(conversation) ? conversation.id : conversation,
   ],
   state: async () => (await import('./state.ts')).createResponsesState(),
+}
+
+/** A choice of a tool that has a type in place of a name. */
+function withName(choice: Json | undefined): Json | undefined {
+  const name = isObject(choice) && typeof choice.type === 'string' ? clientToolName(choice.type) : undefined
+  return name !== undefined && isObject(choice) ? { name, ...choice } : choice
+}
+
+function withNames(choice: Json | undefined): Json | undefined {
+  if (!isObject(choice) || !Array.isArray(choice.tools)) return choice
+  return { ...choice, tools: choice.tools.map((tool) => withName(tool) ?? null) }
 }
 
 /** What the model reads of a body of the Responses API. */

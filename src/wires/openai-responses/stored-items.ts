@@ -109,12 +109,30 @@ function withReplyFields(part: Json): Json {
   return isObject(part) && part.type === 'output_text' ? { annotations: [], logprobs: [], ...part } : part
 }
 
-const statusTypes: ReadonlySet<string> = new Set(['message', 'function_call', 'function_call_output'])
+const statusTypes: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'function_call_output',
+  'shell_call',
+  'shell_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+  'computer_call',
+  'computer_call_output',
+])
 
 const itemPrefixes: Record<string, string> = {
   message: 'msg',
   function_call: 'fc',
   function_call_output: 'fco',
+  shell_call: 'sh',
+  shell_call_output: 'sho',
+  local_shell_call: 'lsh',
+  local_shell_call_output: 'lsho',
+  apply_patch_call: 'apc',
+  apply_patch_call_output: 'apco',
+  computer_call: 'cu',
+  computer_call_output: 'cuo',
   reasoning: 'rs',
   compaction: 'cmp',
 }

@@ -18,9 +18,19 @@ import type {
 import { searchName } from '../../core/tool-kinds.ts'
 import { imageType, mediaFromUrl } from '../shared/media.ts'
 import { openaiResponses } from './index.ts'
+import { answeredClientTool, clientResult, nameOfClientTool } from './client-tools.ts'
 import { marksOf, readItem } from './read-reply.ts'
 import { readTools } from './options.ts'
-import { clientItemTypes, inputItemTypes, objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
+import {
+  asksClient,
+  clientItemTypes,
+  inputItemTypes,
+  objectFields,
+  protocolId,
+  stringField,
+  typeOf,
+  type Item,
+} from './types.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { withSource, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
@@ -108,29 +118,35 @@ interface Group {
 export function readGroups(items: readonly SourcedItem[]): Group[] {
   const groups: Group[] = []
   const registry = callRegistry()
+  const run = new Set(items.flatMap(({ item }) => (isRun(item) ? [item.call_id] : [])))
+  const side = ({ item }: SourcedItem) =>
+    item.type === 'shell_call_output' && run.has(item.call_id) ? 'assistant' : sideOf(item)
+  const isReplied = (sourced: SourcedItem | undefined) =>
+    sourced !== undefined && !sourced.message && side(sourced) === 'assistant'
   for (let start = 0; start < items.length;) {
     const first = items[start] as SourcedItem
-    const end = isReplied(first) ? endOfReply(items, start) : start + 1
-    groups.push({ message: readMessage(items.slice(start, end), first, registry), start, end })
+    let end = start + 1
+    if (isReplied(first)) while (isReplied(items[end])) end++
+    groups.push({ message: readMessage(items.slice(start, end), first, side(first), registry), start, end })
     start = end
   }
   return groups
 }
 
-function isReplied(sourced: SourcedItem | undefined): boolean {
-  return sourced !== undefined && !sourced.message && sideOf(sourced.item) === 'assistant'
+/** Commands that the provider runs itself, so that their output is part of the reply. */
+function isRun(item: Item): boolean {
+  return typeOf(item) === 'shell_call' && !asksClient(item)
 }
 
-function endOfReply(items: readonly SourcedItem[], start: number): number {
-  let end = start + 1
-  while (isReplied(items[end])) end++
-  return end
-}
-
-function readMessage(items: readonly SourcedItem[], first: SourcedItem, registry: CallRegistry): Message {
+function readMessage(
+  items: readonly SourcedItem[],
+  first: SourcedItem,
+  side: Message['role'],
+  registry: CallRegistry,
+): Message {
   const { item, origin, message } = first
   if (message) return message
-  switch (sideOf(item)) {
+  switch (side) {
     case 'assistant':
       return readReply(
         items.map((entry) => entry.item),
@@ -152,7 +168,7 @@ function sideOf(item: Item): Message['role'] {
     if (item.role === 'assistant') return 'assistant'
     return item.role === 'system' || item.role === 'developer' ? 'system' : 'user'
   }
-  if (type === 'function_call_output' || type === 'custom_tool_call_output') return 'tool'
+  if (type === 'function_call_output' || type === 'custom_tool_call_output' || answeredClientTool(item)) return 'tool'
   if (type === 'tool_search_output') return item.execution === 'client' ? 'tool' : 'assistant'
   return clientItemTypes.has(type) || type === 'agent_message' ? 'user' : 'assistant'
 }
@@ -169,12 +185,17 @@ function readReply(native: Item[], origin: Origin, registry: CallRegistry): Repl
 
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
 function readOutput(item: Item, origin: Origin, registry: CallRegistry): ToolMessage {
-  const alias = stringField(item, 'call_id')
+  const kind = answeredClientTool(item)
+  const client = kind && clientResult(item)
+  // The official type of a `local_shell_call_output` has the id of the call there (checked 2026-11).
+  const alias = stringField(item, 'call_id') ?? (kind === 'local-shell' ? stringField(item, 'id') : undefined)
   const loadedTools = typeOf(item) === 'tool_search_output' ? objectFields(item, 'tools') : undefined
-  const name = loadedTools ? searchName : stringField(item, 'name')
+  const name = loadedTools ? searchName : kind ? nameOfClientTool(kind) : stringField(item, 'name')
   const output: ToolResultPart['output'] = loadedTools
     ? [{ type: 'text', text: JSON.stringify(loadedTools) }]
-    : outputParts(item, origin)
+    : client
+      ? clientOutput(item, client.text, origin)
+      : outputParts(item, origin)
   const calls = registry.answerItem(alias, name)
   const answered = calls.length > 0 ? calls : [{ callId: alias ?? 'call', name: name ?? 'unknown' }]
   const results = answered.map((call): ToolResultPart => {
@@ -184,6 +205,8 @@ function readOutput(item: Item, origin: Origin, registry: CallRegistry): ToolMes
       name: call.name,
       output,
       ...(loadedTools && { value: loadedTools }),
+      ...(client && valueOf(client.value)),
+      ...(client?.failed && { failed: true }),
     }
   })
   const shares = results.length > 1 ? wrappedShares(item.output, results.length) : undefined
@@ -208,6 +231,20 @@ function wrappedShares(output: Json | undefined, count: number): string[] | unde
   } catch {
     return undefined
   }
+}
+
+/** What an image contains is not there twice. */
+function valueOf(fields: JsonObject): { value?: JsonObject } {
+  const { output, ...rest } = fields
+  const value = isObject(output) ? rest : fields
+  return Object.keys(value).length > 0 ? { value } : {}
+}
+
+function clientOutput(item: Item, text: string, origin: Origin): (TextPart | MediaPart)[] {
+  const { output } = item
+  if (!isObject(output)) return [{ type: 'text', text }]
+  const image = readInput({ ...output, type: 'input_image' }, origin)
+  return image.type === 'opaque' ? [{ type: 'text', text: JSON.stringify(output) }] : [image]
 }
 
 function outputParts(item: Item, origin: Origin): (TextPart | MediaPart)[] {

@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { partsInOrder, shownUsage, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { asksForSummary, cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
+import { asksForSummary, callEvents, cutOff, emptied, itemsOf, statusOf, terminalTypes, whole } from './emulate.ts'
 import { objectFields, protocolId, stringField, typeOf, type Item } from './types.ts'
 
 interface Writing {
@@ -88,7 +88,9 @@ function closePart(state: Writing, part: Part): Json[] {
   const output_index = state.output.length
   if (isGrowing(part)) return endGrowing(state, part, item, output_index)
   const added = event(state, 'response.output_item.added', { output_index, item: emptied(item) })
-  return typeOf(item) === 'custom_tool_call' ? [added, ...wholeInput(state, item, output_index)] : [added]
+  if (typeOf(item) === 'custom_tool_call') return [added, ...wholeInput(state, item, output_index)]
+  const events = callEvents(item, { item_id: item.id ?? '', output_index })
+  return [added, ...events.map(({ type, ...fields }) => event(state, String(type), fields))]
 }
 
 function finishedResponse({ profile, fold, output }: Writing): JsonObject {

@@ -273,16 +273,20 @@ test('a compaction item is sent back to its own model, and to no other', () => {
   assert.deepEqual(other.notes, ['dropped compaction (R7)'])
 })
 
-test('a call of a tool without a form here is sent back only with its answer', () => {
+test('a call that was stored without being read is sent back only with its answer', () => {
   const patch = { type: 'apply_patch_call', id: 'apc_1', status: 'completed', call_id: 'call_p', operation: {} }
   const answer = { type: 'apply_patch_call_output', call_id: 'call_p', status: 'completed' }
   const answered: Message = {
     role: 'user',
     parts: [{ type: 'opaque', kind: 'openai-responses/apply_patch_call_output', data: answer }],
   }
+  const asked: Reply = {
+    ...native([patch]),
+    parts: [{ type: 'opaque', kind: 'openai-responses/apply_patch_call', data: patch, from: 0 }],
+  }
   const { id: _id, ...sent } = patch
-  assert.deepEqual(written([native([patch]), answered]).input, [sent, answer])
-  assert.deepEqual(written([native([patch])]).notes[0], 'dropped apply_patch_call')
+  assert.deepEqual(written([asked, answered]).input, [sent, answer])
+  assert.deepEqual(written([asked]).notes[0], 'dropped apply_patch_call')
   assert.deepEqual(written([answered]).notes[0], 'dropped openai-responses/apply_patch_call_output')
 })
 
