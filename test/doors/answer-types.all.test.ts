@@ -36,7 +36,10 @@ const doors: Record<string, Door> = {
     body: (input) => ({
       input,
       reasoning: { effort: 'low', summary: 'auto' },
-      tools: tools.map((tool) => ({ type: 'function', name: plain(tool.name), parameters: tool.input, strict: false })),
+      tools: [
+        ...tools.map((tool) => ({ type: 'function', name: plain(tool.name), parameters: tool.input, strict: false })),
+        ...['shell', 'local_shell', 'apply_patch', 'computer'].map((type) => ({ type })),
+      ],
     }),
   },
   messages: {
@@ -70,29 +73,42 @@ type Received<T> = T extends string | number | boolean
 
 const questions = ['Hello', 'What time is it in Paris and Tokyo?', 'Think: how many messages are there?']
 
+const clientCalls = [
+  'use the tool shell with {"commands":["ls","pwd"]}',
+  'use the tool local_shell with {"command":["ls"]}',
+  'use the tool apply_patch with {"type":"update_file","path":"a","diff":"@@\\n+a\\n"}',
+  'use the tool computer with {"actions":[{"type":"click","x":1,"y":2},{"type":"screenshot"}]}',
+]
+
 test("the doors' answers fit the types of the official clients", { timeout: 300_000 }, async (t) => {
   const server = await serving(t)
   const programs: Record<string, string> = {}
+  let answers = 0
   let events = 0
   for (const [name, door] of Object.entries(doors)) {
     const lines = [`import type { ${door.whole}, ${door.event} } from '${door.from}'`, received]
     for (const model of providers) {
-      for (const question of questions) {
+      for (const question of name === 'responses' ? [...questions, ...clientCalls] : questions) {
         const asked = { ...door.body(question), model }
         const { status, body, text } = await server.api('POST', door.path, asked)
         assert.equal(status, 200, `${name} over ${model}: ${text}`)
         lines.push(`// ${model}, ${question}`, literal(lines.length, door.whole, body))
         const streamed = await streamOf(server, door.path, { ...asked, stream: true })
         assert.ok(streamed.length > 2, `${name} over ${model}`)
-        for (const event of streamed) lines.push(literal(lines.length, door.event, event))
+        for (const event of streamed.filter(({ type }) => !untyped.test(String(type))))
+          lines.push(literal(lines.length, door.event, event))
         events += streamed.length
+        answers++
       }
     }
     programs[`${name}.ts`] = lines.join('\n')
   }
   compile(programs)
-  t.diagnostic(`${Object.keys(doors).length * providers.length * questions.length} answers, ${events} events`)
+  t.diagnostic(`${answers} answers, ${events} events`)
 })
+
+/** Of OpenAI's stream (recorded 2025-11), but not in the types of its client 7.53. */
+const untyped = /^response\.apply_patch_call_operation_diff\./
 
 /** A name that every client may send. */
 function plain(name: string): string {
