@@ -10,8 +10,8 @@ import { readRequest } from '../../src/wires.ts'
 import { freeFormInput } from '../../src/core/tool-kinds.ts'
 import { loopHistory } from '../arbitrary.ts'
 import { onePixel } from '../histories.ts'
-import fc from '../property.ts'
-import { tools } from '../targets.ts'
+import fc, { runs } from '../property.ts'
+import { everyTarget, tools } from '../targets.ts'
 
 const targets = [
   { provider: 'openai', protocol: 'openai-chat', model: 'gpt-4o' },
@@ -168,3 +168,15 @@ test('tools that the client runs, their calls and their results are written as t
     }),
   )
 })
+
+for (const target of everyTarget) {
+  test(`a history with tools that the client of OpenAI runs is accepted by ${target.provider}/${target.model} on ${target.protocol}`, () => {
+    fc.assert(
+      fc.property(atClient, (messages) => {
+        const { body } = prepare({ ...target, messages, tools: clientTools, policy: 'full' })
+        assert.deepEqual(refuse(target.protocol, body, target), [])
+      }),
+      { numRuns: runs(40) },
+    )
+  })
+}
