@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import test from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -273,6 +274,40 @@ test('a reply is sent back to its provider unchanged, although the client never 
   const sent = JSON.stringify(emulator.requests.at(-1)?.body)
   assert.match(sent, /"type":"thinking",.*"signature":"[^"]{40}/)
 })
+
+for (const [by, target] of [
+  ['translated', 'openai/gpt-5.6'],
+  ['passed through', 'anthropic/claude-opus-5'],
+] as const) {
+  test(`runs of the same agent with the same first steps are distinguished by their calls, ${by}`, async (t) => {
+    const { url, store } = await serving(t)
+    const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+    const tools = [{ name: 'add', description: 'Adds.', input_schema: { type: 'object' as const } }]
+    const agent = () => {
+      const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Use the tool add with {"a":1,"b":2}' }]
+      return async () => {
+        const { data, response } = await anthropic.messages
+          .create({ model: target, max_tokens: 100, messages, tools })
+          .withResponse()
+        const results = data.content.flatMap((part) =>
+          part.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: part.id, content: '3' }] : [],
+        )
+        messages.push({ role: 'assistant', content: data.content }, { role: 'user', content: results })
+        return response.headers.get('x-synapse-conversation')
+      }
+    }
+    const [one, two, three] = [agent(), agent(), agent()]
+    const first = [await one(), await two()]
+    assert.deepEqual([await one(), await two()], first)
+    first.push(await three())
+    assert.equal(await three(), first[2])
+    const { items } = await store.conversations('local')
+    assert.deepEqual(
+      items.map(({ entries }) => entries),
+      [4, 4, 4],
+    )
+  })
+}
 
 test('the part of a reply that is marked as its summary identifies it too', () => {
   const summary = '1. The user wants a parser.\n\n2. It has no tests yet, and they come next.'

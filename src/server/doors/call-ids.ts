@@ -2,10 +2,11 @@
 // and a call can be found by the id that a client sends back.
 
 import { hash } from 'node:crypto'
+import type { ToolCallPart } from '../../core/message.ts'
 import type { WireService } from '../../wires/service.ts'
 
 /** Calls are stored under this key, which is part of each id for clients. */
-export function callKey(callId: string): string {
+function callKey(callId: string): string {
   return hash('sha256', callId).slice(0, 24)
 }
 
@@ -14,9 +15,16 @@ export function clientCallId({ door }: Pick<WireService, 'door'>, callId: string
   return door?.callId?.(key) ?? `call_${key}`
 }
 
-/** Undefined: the id is not one of ours, or too short to identify a call. */
+/** Undefined: the id does not identify a call: it is too short, or of a form that providers repeat. */
 export function keyIn(clientId: string): string | undefined {
-  return /^(?:toolu_|call_)([0-9a-f]{24})$/.exec(clientId)?.[1]
+  const [, id, own] = /^((?:toolu_|call_)(?:([0-9a-f]{24})|\w{20,100}))$/.exec(clientId) ?? []
+  return own ?? (id === undefined ? undefined : callKey(id))
+}
+
+/** The keys of a call: of our id, and of the provider's if the client has that one. */
+export function callKeys({ callId, alias = '' }: Pick<ToolCallPart, 'callId' | 'alias'>, isPassed: boolean): string[] {
+  const passed = isPassed ? keyIn(alias) : undefined
+  return [callKey(callId), ...(passed === undefined ? [] : [passed])]
 }
 
 /** The ids under which clients may know a call, whatever their API. */

@@ -7,7 +7,7 @@ import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 import { holdsToken, tokensIn } from '../../wires/shared/sealed-token.ts'
-import { callKey, keyIn } from './call-ids.ts'
+import { callKeys, keyIn } from './call-ids.ts'
 import { nextHash, quotableHashes, textHash, type Group } from './canonical.ts'
 import { sealOf } from './seal.ts'
 
@@ -101,7 +101,9 @@ export function replyRecords(
     prefixRecord(owner, place, hash, about),
     record(kinds.exchange, about.exchangeId, replyId === undefined ? {} : { replyId }),
     ...itemIds.map((id) => record(kinds.item, id, { replyId: replyId ?? '' })),
-    ...callsOf(reply).map(({ callId }) => record(kinds.call, callKey(callId))),
+    ...callsOf(reply)
+      .flatMap((call) => callKeys(call, passedBy !== undefined))
+      .map((key) => record(kinds.call, key)),
     ...quotableHashes(reply).map((words) => record(kinds.text, words, session === undefined ? {} : { session })),
     ...(about.response ? [record(kinds.response, about.response.id, about.response.data)] : []),
   ]
@@ -163,13 +165,8 @@ export async function ourReplyIn(
   group: Group | undefined,
 ): Promise<RecordedEntry | undefined> {
   for (const message of group?.messages ?? []) {
-    const sealed = await sealedReply(store, owner, message)
-    if (sealed) return sealed
-    for (const { callId } of callsOf(message)) {
-      const key = keyIn(callId)
-      const called = key === undefined ? undefined : await entryOf(store, owner, 'call', key)
-      if (called) return called
-    }
+    const named = await namedReply(store, owner, message)
+    if (named) return named
     const words = textHash(message)
     const written = words === undefined ? undefined : await replyWithText(store, owner, words)
     if (written) return written
@@ -177,8 +174,20 @@ export async function ourReplyIn(
   return undefined
 }
 
+/** The reply that a message names by a token or the id of a call: others may have the same words. */
+export async function namedReply(store: Store, owner: string, message: Message): Promise<RecordedEntry | undefined> {
+  const sealed = await sealedReply(store, owner, message)
+  if (sealed) return sealed
+  for (const { callId } of callsOf(message)) {
+    const key = keyIn(callId)
+    const called = key === undefined ? undefined : await entryOf(store, owner, 'call', key)
+    if (called) return called
+  }
+  return undefined
+}
+
 /** The reply that a token in a message names, if it was made for this owner. */
-export async function sealedReply(store: Store, owner: string, message: Message): Promise<RecordedEntry | undefined> {
+async function sealedReply(store: Store, owner: string, message: Message): Promise<RecordedEntry | undefined> {
   if (message.role !== 'assistant' || !holdsToken(message.native)) return undefined
   for (const token of tokensIn(JSON.stringify(message.native))) {
     const reply = await replyOfToken(store, owner, token)

@@ -13,10 +13,10 @@ import type { ConnectionMemory } from './connection-memory.ts'
 import {
   ourReplyIn,
   entryWithPrefix,
+  namedReply,
   recordedEntry,
   replyWithText,
   responseOf,
-  sealedReply,
   type RecordedEntry,
 } from './match-records.ts'
 import { messagesToStore, callsBefore, isReply, type Appended, type KnownCalls } from './new-messages.ts'
@@ -122,8 +122,8 @@ async function placeOf(
 ): Promise<Place> {
   const prefix = await longestPrefix(store, owner, groups)
   const newestReply = groups.findLastIndex(isReply)
-  const sealed = await sealedPlace(store, owner, groups, newestReply)
-  if (sealed && sealed.conversationId !== prefix?.conversationId) return sealed
+  const named = await namedPlace(store, owner, groups, newestReply)
+  if (named && named.conversationId !== prefix?.conversationId) return named
   const ourReply = (prefix?.count ?? 0) > newestReply ? undefined : await ourReplyIn(store, owner, groups[newestReply])
   if (ourReply && ourReply.conversationId !== prefix?.conversationId) {
     return { conversationId: ourReply.conversationId, count: 0 }
@@ -160,8 +160,8 @@ async function quotedReply(
   return undefined
 }
 
-/** After the reply that a token names, if everything before it is as stored: the same words can be in others. */
-async function sealedPlace(
+/** After the reply that a token or a call names, if all before it is as stored: the same words can be in others. */
+async function namedPlace(
   store: Store,
   owner: string,
   groups: readonly Group[],
@@ -169,7 +169,7 @@ async function sealedPlace(
 ): Promise<Place | undefined> {
   const group = groups[newestReply]
   for (const message of group?.messages ?? []) {
-    const reply = await sealedReply(store, owner, message)
+    const reply = await namedReply(store, owner, message)
     if (reply && reply.hash === group?.hash) return { ...reply, count: newestReply + 1 }
   }
   return undefined
