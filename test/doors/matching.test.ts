@@ -11,7 +11,7 @@ import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Message } from '../../src/core/message.ts'
-import { quotableHashes, quotedHashes } from '../../src/server/doors/canonical.ts'
+import { grouped, quotableHashes, quotedHashes } from '../../src/server/doors/canonical.ts'
 import type { Store } from '../../src/store/store.ts'
 import { kinds, newStore, reasonToSkip } from '../crash/stores.ts'
 import { serving } from '../server/serving.ts'
@@ -275,6 +275,27 @@ test('a reply is sent back to its provider unchanged, although the client never 
   assert.match(sent, /"type":"thinking",.*"signature":"[^"]{40}/)
 })
 
+test('a reply is recognised if its client has split it, written its calls again and given them other ids', async (t) => {
+  const { url, store } = await serving(t)
+  const { openai } = chatAt(url)
+  const tools = ['move', 'turn'].map((name) => ({ type: 'function' as const, function: { name } }))
+  const messages: Messages = [
+    { role: 'user', content: 'Use the tool move with {"to":[{"x":1,"y":2}],"by":3} and use the tool turn with {"by":90}.' },
+  ]
+  const { data, response } = await openai.chat.completions.create({ model, messages, tools }).withResponse()
+  const rewritten = { move: '{"by": 3, "to": [{"y": 2, "x": 1}]}', turn: '{ "by": 90 }' }
+  for (const call of data.choices[0]?.message.tool_calls ?? []) {
+    assert.ok(call.type === 'function')
+    const { name } = call.function as { name: 'move' | 'turn' }
+    const tool_calls = [{ type: 'function' as const, id: name, function: { name, arguments: rewritten[name] } }]
+    messages.push({ role: 'assistant', content: null, tool_calls })
+  }
+  for (const id of ['move', 'turn']) messages.push({ role: 'tool', tool_call_id: id, content: `did ${id}` })
+  await openai.chat.completions.create({ model, messages, tools })
+  const id = response.headers.get('x-synapse-conversation') ?? ''
+  assert.deepEqual(await rolesAt(store, 'local', id), ['user', 'assistant', 'tool', 'tool', 'assistant'])
+})
+
 for (const [by, target] of [
   ['translated', 'openai/gpt-5.6'],
   ['passed through', 'anthropic/claude-opus-5'],
@@ -308,6 +329,20 @@ for (const [by, target] of [
     )
   })
 }
+
+test('a history has the same digests whatever others with the same beginning were read before it', () => {
+  const message = (role: string, text: string) => ({ role, parts: [{ type: 'text', text }] }) as unknown as Message
+  const first = message('user', 'Hello')
+  const ends = [message('user', 'Go on.'), message('assistant', 'One.'), message('assistant', 'Two.')]
+  let histories: Message[][] = [[first]]
+  for (let length = 1; length <= 4; length++) {
+    histories = histories.flatMap((history) => ends.map((end) => [...history, end]))
+    for (const history of [...histories, ...histories.toReversed()]) {
+      const read = structuredClone(history)
+      assert.deepEqual(grouped(history), grouped(read))
+    }
+  }
+})
 
 test('the part of a reply that is marked as its summary identifies it too', () => {
   const summary = '1. The user wants a parser.\n\n2. It has no tests yet, and they come next.'

@@ -77,8 +77,7 @@ const mostRemarks = 3
  * What a message would be found by if it quoted a reply: clients that shorten their history themselves put the model's
  * summary of it into a message of the user, after a line of their own. Claude Code writes more paragraphs after it.
  */
-export function quotedHashes({ role, parts }: Message): string[] {
-  if (role !== 'user') return []
+export function quotedHashes({ parts }: Message): string[] {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const quotes = new Set([textOf(parts), ...texts].flatMap(quotesIn))
   return [...quotes].flatMap((quote) => hashOfText(quote) ?? [])
