@@ -62,6 +62,7 @@ describe('names of the configuration', () => {
     assert.equal(answered(), 'mistral')
     await ask('gpt-5.6')
     assert.equal(answered(), 'anthropic')
+    await assert.rejects(ask('constructor'), OpenAI.NotFoundError)
     const names = (await openai.models.list()).data.map(({ id }) => id)
     assert.ok(names.includes('quick'))
     assert.equal(names.filter((name) => name === 'gpt-5.6').length, 1)
@@ -203,6 +204,33 @@ describe('a policy of the configuration', () => {
       assert.equal(sentIn(emulator) < 30, isShortened)
     })
   }
+})
+
+describe('a policy of a route, or of the command that started the server,', () => {
+  const policy = 'classic'
+  for (const [place, options] of [
+    ['route', { routes: [{ match: 'small', model: mistral, policy }] }],
+    ['command', { doorModel: { model: mistral, always: true, policy } }],
+  ] as const) {
+    test(`applies to coding agents too, ${place}`, async (t) => {
+      const { openai, emulator } = await opened(t, options)
+      const headers = { 'user-agent': 'codex_exec/0.169.0' }
+      await openai.chat.completions.create({ model: 'small', messages: [...long, ...messages] }, { headers })
+      assert.ok(sentIn(emulator) < 30)
+    })
+  }
+
+  test('leaves requests on the wire of their API, unless another one has all of the reasoning', async (t) => {
+    const { openai, ask, emulator } = await opened(t, {
+      routes: [
+        { match: 'routed', model: 'openrouter/openai/gpt-5.6', policy },
+        { match: 'own', model: 'openai/gpt-5.6', policy },
+      ],
+    })
+    await openai.responses.create({ model: 'routed', input: 'Hello' })
+    await ask('own')
+    assert.ok(emulator.requests.every(({ path }) => path.endsWith('/responses')))
+  })
 })
 
 test('an answer says its conversation, its exchange, its cost and how much was changed', async (t) => {
