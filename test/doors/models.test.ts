@@ -136,6 +136,19 @@ test('a bare name that no provider is known for is asked of the provider of the 
   assert.equal(emulator.requests.length, 1)
 })
 
+test('a name without a model, or without a provider, is unknown: no key of the client could change that', async (t) => {
+  const { ask, emulator } = await opened(t, { aliases: { local: 'ollama', gone: 'nothing/here' } })
+  for (const [name, missing] of [
+    ['ollama/', 'ollama/'],
+    ['local', 'ollama'],
+    ['gone', 'nothing/here'],
+  ] as const) {
+    const unknown = { status: 404, code: 'model_not_found', message: new RegExp(`"${missing}" is unknown`) }
+    await assert.rejects(ask(name), unknown)
+  }
+  assert.equal(emulator.requests.length, 0)
+})
+
 for (const [provider, path] of [
   ['openai', '/v1'],
   ['ollama', '/ollama/v1'],

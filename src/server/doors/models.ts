@@ -78,19 +78,20 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
   async function at(model: string): Promise<DoorModel> {
     const { full, row } = await fullName(model, server)
     const { door: wireDoor } = await loadService(wire)
+    if (full === undefined) throw noSuchModel(model, wireDoor)
     return withWire(full, row, { wire, isLast: wireDoor?.losesReasoning })
   }
 }
 
-/** `provider/model` of a name in the configuration. */
+/** `provider/model` of a name in the configuration; `full` is undefined if there is no such provider or no model. */
 async function fullName(
   model: string,
   { rows, env, aliases }: ServerContext,
-): Promise<{ full: string; row: ProviderRow | undefined }> {
+): Promise<{ full?: string; row: ProviderRow | undefined }> {
   const ref = await findModel(model, { rows, env, aliases })
   const row = rows.find(({ id }) => id === ref.provider)
-  const own = ref.model ?? row?.defaultModel
-  return { full: own === undefined ? model : `${ref.provider}/${own}`, row }
+  const own = row && (ref.model ?? row.defaultModel)
+  return { ...(own !== undefined && { full: `${ref.provider}/${own}` }), row }
 }
 
 export function noSuchModel(name: string, door: WireDoor | undefined): SynapseError {
@@ -140,7 +141,7 @@ export async function modelNames(server: ServerContext, provider: string, asker:
 async function mayUseNamed(model: string, server: ServerContext, asker: Principal): Promise<boolean> {
   if (!asker.models) return true
   const found = await fullName(model, server).catch(() => undefined)
-  return found !== undefined && mayUse(asker, found.full)
+  return found?.full !== undefined && mayUse(asker, found.full)
 }
 
 async function canAsk({ endpoint }: ServerContext, model: string): Promise<boolean> {
