@@ -282,6 +282,8 @@ describe('errors', () => {
     const answer = await fetch(`${url}/v1/chat/completions`)
     assert.equal(answer.status, 404)
     assert.match(await answer.text(), /There is nothing at GET \/v1\/chat\/completions\./)
+    const { openai } = await clients(t)
+    await assert.rejects(openai.models.delete('gpt-5.6'), { status: 404, message: /nothing at DELETE/ })
   })
 
   test('an unknown model is not found', async (t) => {

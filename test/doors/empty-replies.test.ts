@@ -50,7 +50,8 @@ describe('a reply without content', () => {
     const { api } = await empty(t, { reason: 'length' })
     for (const model of providers) {
       const first = await api('POST', '/v1/responses', { model, input: 'Hello' })
-      const { id, status, incomplete_details, output } = first.body
+      const { id, status, incomplete_details, output, usage } = first.body
+      assert.ok(isObject(usage) && Number(usage['input_tokens']) > 0, 'what was read is paid for')
       assert.deepEqual(
         { status, incomplete_details, output },
         { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [] },

@@ -280,7 +280,10 @@ test('a reply is recognised if its client has split it, written its calls again 
   const { openai } = chatAt(url)
   const tools = ['move', 'turn'].map((name) => ({ type: 'function' as const, function: { name } }))
   const messages: Messages = [
-    { role: 'user', content: 'Use the tool move with {"to":[{"x":1,"y":2}],"by":3} and use the tool turn with {"by":90}.' },
+    {
+      role: 'user',
+      content: 'Use the tool move with {"to":[{"x":1,"y":2}],"by":3} and use the tool turn with {"by":90}.',
+    },
   ]
   const { data, response } = await openai.chat.completions.create({ model, messages, tools }).withResponse()
   const rewritten = { move: '{"by": 3, "to": [{"y": 2, "x": 1}]}', turn: '{ "by": 90 }' }
@@ -307,14 +310,13 @@ for (const [by, target] of [
     const agent = () => {
       const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Use the tool add with {"a":1,"b":2}' }]
       return async () => {
-        const { data, response } = await anthropic.messages
-          .create({ model: target, max_tokens: 100, messages, tools })
-          .withResponse()
-        const results = data.content.flatMap((part) =>
+        const stream = anthropic.messages.stream({ model: target, max_tokens: 100, messages, tools })
+        const { content } = await stream.finalMessage()
+        const results = content.flatMap((part) =>
           part.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: part.id, content: '3' }] : [],
         )
-        messages.push({ role: 'assistant', content: data.content }, { role: 'user', content: results })
-        return response.headers.get('x-synapse-conversation')
+        messages.push({ role: 'assistant', content }, { role: 'user', content: results })
+        return stream.response?.headers.get('x-synapse-conversation')
       }
     }
     const [one, two, three] = [agent(), agent(), agent()]

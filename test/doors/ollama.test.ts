@@ -54,8 +54,10 @@ describe('generate', () => {
   test('says how long an answer took', async (t) => {
     const { url } = await serving(t)
     const ollama = new Ollama({ host: `${url}/ollama` })
+    const began = performance.now()
     const whole = await ollama.generate({ model: claude, prompt: 'Hi' })
     assert.ok(whole.total_duration > 0 && whole.eval_duration > 0)
+    assert.ok(whole.total_duration < (performance.now() - began) * 1e6)
     let last
     for await (const piece of await ollama.generate({ model: claude, prompt: 'Hi', stream: true })) last = piece
     assert.ok(last && last.prompt_eval_duration > 0 && last.eval_duration > 0)

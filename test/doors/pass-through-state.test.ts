@@ -7,6 +7,7 @@ import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving } from '../server/serving.ts'
 import { watching } from './watching.ts'
 
 test('a conversation passes through as long as its replies did, and is translated after another provider answered', async (t) => {
@@ -102,11 +103,21 @@ test('a response that passed through is retrieved with the names and ids that th
 })
 
 test('a reference to an item passes through to the provider that sent it, and is replaced for any other', async (t) => {
-  const { url, seen } = await watching(t)
+  // OpenAI's ids of items say nothing about the id of their response.
+  const reversed = (text: string) =>
+    text.replaceAll(/"msg_(\w+)/g, (_, id: string) => `"msg_${id.split('').toReversed().join('')}`)
+  let sent = ''
+  const { url } = await serving(t, {
+    between: (next) => async (input, init) => {
+      sent = typeof init?.body === 'string' ? init.body : Buffer.from(init?.body as Uint8Array).toString()
+      const answer = await next(input, { ...init, body: reversed(sent) })
+      return new Response(reversed(await answer.text()), { status: answer.status, headers: answer.headers })
+    },
+  })
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
   const ask = async (model: string, input: OpenAI.Responses.ResponseInput) => {
     const { output } = await openai.responses.create({ model, input })
-    return { id: output.at(-1)?.id ?? '', sent: seen.at(-1)?.body ?? '' }
+    return { id: output.at(-1)?.id ?? '', sent }
   }
   const hello = { role: 'user' as const, content: 'Hi' }
   const first = await ask('gpt-5.6', [hello])

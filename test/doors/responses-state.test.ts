@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -17,7 +18,7 @@ function clientAt(url: string, apiKey = 'any'): OpenAI {
 
 for (const model of models) {
   test(`a conversation has its items in both orders, over ${model}`, async (t) => {
-    const { url, store } = await serving(t)
+    const { url, store, emulator } = await serving(t)
     const openai = clientAt(url)
     const items = [{ type: 'message' as const, role: 'user' as const, content: 'My name is Ada.' }]
     const { id } = await openai.conversations.create({ items, metadata: { topic: 'names' } })
@@ -26,6 +27,8 @@ for (const model of models) {
     assert.deepEqual(first.conversation, { id })
     const second = await openai.responses.create({ model, conversation: id, input: 'How many messages are there?' })
     assert.match(second.output_text, /[23] from you, 1 from me/)
+    const keys = emulator.requests.map(({ body }) => (body as { prompt_cache_key?: string }).prompt_cache_key)
+    assert.equal(keys[1], keys[0])
     const roles = async (order: 'asc' | 'desc') => {
       const page = await openai.conversations.items.list(id, { order, limit: 100 })
       return page.data.flatMap((item) => (item.type === 'message' ? [item.role] : []))
@@ -77,6 +80,16 @@ test('a request that ends with a trigger is answered with a compaction alone, st
     ['compaction', 'compaction'],
   )
   assert.ok(types.includes('response.output_item.done'))
+  const unstored = await openai.responses.create({ ...body, store: false })
+  await assert.rejects(openai.responses.retrieve(unstored.id), { status: 404 })
+})
+
+test('a model that writes nothing has written no summary', async (t) => {
+  const { url } = await serving(t, {
+    emulation: { reply: () => ({ parts: [], native: [], stop: { reason: 'length' } }) },
+  })
+  const summarising = clientAt(url).responses.compact({ model: 'anthropic/claude-opus-5', input: 'Hello' })
+  await assert.rejects(summarising, { status: 502, message: /returned no summary/ })
 })
 
 for (const model of models) {
@@ -131,6 +144,43 @@ test('a retry in a conversation does not repeat the messages of the request that
   }
   assert.deepEqual(await said(), ['user', 'user', 'assistant'], 'the item that was there before stays')
   assert.deepEqual(await said(), ['user', 'user', 'assistant', 'user', 'assistant'], 'a repeat is new')
+})
+
+test('a retry in a conversation after an answer that was cut off takes its place', async (t) => {
+  const { url, store, emulator } = await serving(t, { emulation: { piece: 4 } })
+  const openai = clientAt(url)
+  const { id: conversation } = await openai.conversations.create()
+  const body = { model: 'anthropic/claude-opus-5', conversation, input: 'Count to 40.' }
+  emulator.order({ keepAliveAt: 6 })
+  const cut = await openai.responses.create({ ...body, stream: true })
+  for await (const { type } of cut) if (type === 'response.output_text.delta') break
+  const [{ id } = { id: '' }] = (await store.conversations('local')).items
+  while ((await store.exchanges('local', id)).items[0]?.outcome === 'open') await setImmediate()
+  const { output } = await openai.responses.create(body)
+  const { data } = await openai.conversations.items.list(conversation, { order: 'asc' })
+  assert.equal(data.length, 2)
+  assert.deepEqual(data.at(-1), output.at(-1))
+})
+
+test('the items of a conversation that came through another API name the same calls as its client', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const tools = [{ type: 'function' as const, function: { name: 'clock' } }]
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'What time is it?' }]
+  const asking = openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages, tools })
+  const { data, response } = await asking.withResponse()
+  const message = data.choices[0]?.message
+  const called = message?.tool_calls?.map(({ id }) => id) ?? []
+  if (message) messages.push(message)
+  messages.push(...called.map((id) => ({ role: 'tool' as const, tool_call_id: id, content: '12:00' })))
+  await openai.chat.completions.create({ model: 'anthropic/claude-opus-5', messages, tools })
+  const id = `conv_${response.headers.get('x-synapse-conversation')?.replaceAll('-', '')}`
+  const items = (await openai.conversations.items.list(id)).data
+  assert.equal(called.length, 1)
+  assert.deepEqual(
+    items.flatMap((item) => ('call_id' in item ? [item.call_id] : [])),
+    [...called, ...called],
+  )
 })
 
 test('items are added, found and deleted', async (t) => {

@@ -42,7 +42,8 @@ function toolsSent({ emulator }: Serving): Json | undefined {
 test('a tool of an MCP server answers in place of a tool that the provider lacks, unseen by the client', async (t) => {
   const server = await withServedTool(t)
   const openai = clientOf(server)
-  const request = { model: 'mistral/mistral-large-latest', tools: [codeInterpreter], input: question }
+  const own = { type: 'function' as const, name: 'clock', parameters: { type: 'object' }, strict: false }
+  const request = { model: 'mistral/mistral-large-latest', tools: [own, codeInterpreter], input: question }
   const answer = await openai.responses.create(request)
   assert.match(answer.output_text, /42/)
   assert.deepEqual(
@@ -83,12 +84,18 @@ test('a provider with a tool of the kind gets its own', async (t) => {
     { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.org'] },
   ])
   const anthropic = new Anthropic({ apiKey: 'any', baseURL: server.url, maxRetries: 0 })
-  await anthropic.messages.create({
+  const searching = anthropic.messages.create({
     model: 'google/gemini-3-flash-preview',
     max_tokens: 500,
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     messages: [{ role: 'user', content: 'Hello' }],
   })
+  const { response } = await searching.withResponse()
+  const { notes } = (await server.store.exchange('local', response.headers.get('x-synapse-exchange') ?? '')) ?? {}
+  assert.deepEqual(
+    notes?.filter(({ kind }) => kind === 'dropped'),
+    [],
+  )
   const body = JSON.stringify(server.emulator.requests.at(-1)?.body)
   assert.match(body, /"googleSearch":\{\}|"type":"google_search"/)
 })

@@ -74,6 +74,18 @@ test('a program without tools is a conversation like any other', async (t) => {
   assert.equal((await listed(server)).length, 1)
 })
 
+test('a title that a program asks for is not listed, and a conversation about titles is', async (t) => {
+  const server = await serving(t)
+  const openai = agentAt(server, 'OpenAI/JS 7')
+  const title = [{ role: 'user' as const, content: 'Generate a concise, 3-5 word title for this chat: Hello' }]
+  await openai.chat.completions.create({ model, messages: title })
+  assert.deepEqual(await listed(server), [])
+  await openai.chat.completions.create({ model, messages: title, tools })
+  const reply = { role: 'assistant' as const, content: 'Greetings' }
+  await openai.chat.completions.create({ model, messages: [...title, reply, ...title, reply, ...title] })
+  assert.equal((await listed(server)).length, 2)
+})
+
 test('an agent that reads the conversation with another task is a branch, and not where it continues', async (t) => {
   const server = await serving(t)
   const openai = agentAt(server, 'QwenCode/0.24.4')

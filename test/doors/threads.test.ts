@@ -79,6 +79,14 @@ test('a thread continues on another provider and after a restart, with its instr
   })
   assert.match(JSON.stringify(third.content), /Ada/)
   for (const { body } of after.emulator.requests) assert.match(JSON.stringify(body), /Answer as a sailor/)
+  await clientAt(after.url).beta.messages.create({
+    ...params,
+    system: 'Answer as a poet.',
+    model: 'openai/gpt-5.6',
+    messages: [{ role: 'user', content: 'Who are you?' }],
+    thread: { type: 'continue', previous_message_id: third.id },
+  })
+  assert.match(JSON.stringify(after.emulator.requests.at(-1)?.body), /Answer as a poet/)
   assert.equal((await store.conversations('local')).items.length, 1)
 })
 
