@@ -315,6 +315,10 @@ describe('errors', () => {
     emulator.reset()
     emulator.order({ status: 503 }, 50)
     await assert.rejects(anthropic.messages.create({ model, messages: said, max_tokens: 10 }), { status: 529 })
+    emulator.reset()
+    emulator.order({ status: 429, body: { type: 'rate_limited', message: 'Slow down.', code: '1300' } }, 8)
+    const asking = openai.chat.completions.create({ model: 'mistral/mistral-large-latest', messages: said })
+    await assert.rejects(asking, { status: 429, code: 'rate_limit_exceeded' })
   })
 
   test('a reply that is too large is an error of the server, which no client waits for', async (t) => {
@@ -360,7 +364,7 @@ describe('errors', () => {
   })
 
   test('a prompt that is too long is refused with the error that clients expect', async (t) => {
-    const { openai, anthropic, google } = await clients(t)
+    const { openai, anthropic, google, emulator } = await clients(t)
     const input = 'word '.repeat(400_000)
     const messages = [{ role: 'user' as const, content: input }]
     await assert.rejects(openai.responses.create({ model, input }), {
@@ -372,6 +376,13 @@ describe('errors', () => {
       /prompt is too long: \d+ tokens > \d+ maximum/,
     )
     await assert.rejects(google.models.generateContent({ model, contents: input }), /INVALID_ARGUMENT/)
+    // Counted by the provider alone: clients compare the two numbers.
+    emulator.order({ status: 400, body: { error: { message: 'too long', code: 'context_length_exceeded' } } }, 8)
+    const asking = anthropic.messages.create({ model: 'openai/gpt-5.6', messages: said, max_tokens: 10 })
+    await assert.rejects(asking, ({ message }: Error) => {
+      const [, tokens, most] = /prompt is too long: (\d+) tokens > (\d+) maximum/.exec(message) ?? []
+      return Number(tokens) > Number(most)
+    })
   })
 
   test('a conversation that is no list is refused in the words of the API', async (t) => {
@@ -399,6 +410,9 @@ describe('errors', () => {
       assert.equal(response.status, 400, path)
       assert.match(await response.text(), words)
     }
+    const { anthropic } = await clients(t)
+    const instructed = anthropic.messages.create({ model, max_tokens: 10, system: 'Be brief.', messages: [] })
+    await assert.rejects(instructed, { status: 400, message: /has no messages/ })
   })
 
   test('an object in place of a text, or a name that every object has, is no failure of the server', async (t) => {

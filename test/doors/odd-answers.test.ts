@@ -106,6 +106,22 @@ test('a stream of the same API that stops in the middle of an event is broken of
   await assert.rejects(answered(t, true, 'text/event-stream', half + half.slice(0, 30)), /terminated/)
 })
 
+test('a stream of the same API whose connection breaks is broken off, and not a short answer', async (t) => {
+  const body = () =>
+    new ReadableStream({
+      async start(controller) {
+        controller.enqueue(Buffer.from(chunk({ content: 'Hel' })))
+        await after(20)
+        controller.error(new TypeError('terminated'))
+      },
+    })
+  const between = () => async () => new Response(body(), { headers: { 'content-type': 'text/event-stream' } })
+  const { url } = await serving(t, { between })
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const asking = apiAt(url)('POST', '/v1/chat/completions', { model: 'gpt-4.1', stream: true, messages })
+  await assert.rejects(asking, /terminated/)
+})
+
 test('after an event that is not JSON comes an error', async (t) => {
   const given = `${chunk({ content: 'Hel' })}data: not JSON\n\n`
   const { text } = await answered(t, true, 'text/event-stream', given, true)
@@ -147,11 +163,12 @@ test('the last event of a stream is passed on, however late it is, and what foll
   const answer = { id: 'c1', choices: [{ index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }] }
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   const reply = `data: ${JSON.stringify({ ...answer, usage })}\n\n`
+  let asked = 0
   const between: ServingOptions['between'] = () => async () => {
     const body = new ReadableStream({
       async start(controller) {
         controller.enqueue(Buffer.from(reply))
-        await after(400)
+        await after(asked++ === 0 ? 400 : 0)
         controller.enqueue(Buffer.from('data: [DONE]\n\n'))
       },
     })
@@ -159,11 +176,10 @@ test('the last event of a stream is passed on, however late it is, and what foll
   }
   const { url } = await serving(t, { between })
   const start = performance.now()
-  const { text } = await apiAt(url)('POST', '/v1/chat/completions', {
-    model: 'gpt-4.1',
-    stream: true,
-    messages: [{ role: 'user', content: 'Hi' }],
-  })
-  assert.equal(text, `${reply}data: [DONE]\n\n`)
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const ask = () => apiAt(url)('POST', '/v1/chat/completions', { model: 'gpt-4.1', stream: true, messages })
+  assert.equal((await ask()).text, `${reply}data: [DONE]\n\n`)
   assert.ok(performance.now() - start < 4000)
+  await ask()
+  assert.equal(asked, 2, 'the client has received all of it, so a repeat is a new request')
 })

@@ -44,23 +44,16 @@ export async function servedTools(
     try {
       const [found] = (await toolbox(owner).choose({ tools: [name] })).offered
       if (!found?.source.startsWith('mcp:')) throw badInput('no MCP server has it now')
-      const { ask: _ask, read, ...tool } = found.tool
+      const { ask: _ask, ...tool } = found.tool
       out.notes.push({
         kind: 'changed',
         what: `server tool ${kind} to the tool ${name}`,
         why: `${provider.id} has none`,
       })
-      return { ...tool, name: own, ...(read && { read: withoutAsking(read.bind(found.tool)) }) }
+      return { ...tool, name: own }
     } catch (error) {
       out.notes.push({ kind: 'dropped', what: `the tool ${name}`, why: asFailure(error).message })
       return undefined
     }
-  }
-}
-
-function withoutAsking(read: NonNullable<Tool['read']>): NonNullable<Tool['read']> {
-  return async (input) => {
-    const call = await read(input)
-    return 'problem' in call ? call : { ...call, asks: () => false }
   }
 }
