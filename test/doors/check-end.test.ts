@@ -16,18 +16,18 @@ const history: JsonObject[] = Array.from({ length: 60 }, (_, i) => ({
 history.push({ role: 'user', content: 'Add 1 and 2.' })
 
 /** How many messages each check looked at. */
-function checking(model = 'm') {
+function checking(model = 'm', wire = chat, field = 'messages') {
   const lengths: number[] = []
   const refuse: typeof chat.refuse = (body, profile) => {
-    lengths.push(((body as JsonObject)['messages'] as Json[]).length)
-    return chat.refuse(body, profile)
+    lengths.push(((body as JsonObject)[field] as Json[]).length)
+    return wire.refuse(body, profile)
   }
-  const endpoint = { protocol: { ...chat, refuse }, provider: { id: 'openai' }, model } as never
+  const endpoint = { protocol: { ...wire, refuse }, provider: { id: 'openai' }, model } as never
   return {
     lengths,
     check: (messages: readonly Json[], more: JsonObject = {}) => {
-      const body = Buffer.from(JSON.stringify({ model, ...more, messages }))
-      return issuesOf(parseBody(body, 'messages', true).value, 'messages', endpoint).map(({ rule }) => rule)
+      const body = Buffer.from(JSON.stringify({ model, ...more, [field]: messages }))
+      return issuesOf(parseBody(body, field, true).value, field, endpoint).map(({ rule }) => rule)
     },
   }
 }
@@ -39,13 +39,53 @@ const call = (id: string) => ({
 })
 const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '3' })
 
-test('only what follows the last message of the user is checked again', () => {
+test('only what follows the last turn of the model is checked again, after the first question', () => {
   const { check, lengths } = checking()
   assert.deepEqual(check(history), [])
   assert.deepEqual(check([...history, call('a'), result('a')]), [])
   assert.deepEqual(check([...history, call('a'), result('a'), call('b'), result('b')]), [])
-  assert.deepEqual(lengths, [61, 3, 5])
+  assert.deepEqual(lengths, [61, 5, 5])
 })
+
+const steps: Record<string, (id: string) => [field: string, question: JsonObject, ...step: JsonObject[]]> = {
+  'anthropic-messages': (id) => [
+    'messages',
+    { role: 'user', content: long },
+    { role: 'assistant', content: [{ type: 'tool_use', id, name: 'add', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: long }] },
+  ],
+  'gemini-generate': () => [
+    'contents',
+    { role: 'user', parts: [{ text: long }] },
+    { role: 'model', parts: [{ functionCall: { name: 'add', args: {} } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'add', response: { sum: long } } }] },
+  ],
+  'openai-responses': (id) => [
+    'input',
+    { role: 'user', content: long },
+    { type: 'reasoning', summary: [], encrypted_content: 'secret' },
+    { type: 'function_call', call_id: id, name: 'add', arguments: '{}' },
+    { type: 'function_call_output', call_id: id, output: long },
+  ],
+}
+
+for (const [wire, stepOf] of Object.entries(steps)) {
+  test(`a tool loop is checked at its last steps, however long it is (${wire})`, async () => {
+    const { check, lengths } = checking('m', await loadWire(wire), stepOf('')[0])
+    const [, question] = stepOf('')
+    const loop = [
+      question,
+      ...Array.from({ length: 60 }, (_, i) => stepOf(`call_${i}`).slice(2) as JsonObject[]).flat(),
+    ]
+    const [, , ...step] = stepOf('call_60')
+    const more =
+      wire === 'anthropic-messages'
+        ? { max_tokens: 100, tools: [{ name: 'add', input_schema: { type: 'object' } }] }
+        : {}
+    assert.deepEqual([...check(loop, more), ...check([...loop, ...step], more)], [])
+    assert.deepEqual(lengths, [loop.length, 1 + 2 * step.length])
+  })
+}
 
 test('an issue at the end is found', () => {
   const { check } = checking()
@@ -68,8 +108,8 @@ test('a beginning that had an issue is checked again, and so is one that was for
 test('an end that seems wrong without its beginning is checked with it', () => {
   const { check, lengths } = checking()
   const asksForJson = { response_format: { type: 'json_object' } }
-  const before = [{ role: 'system', content: 'Answer in JSON.' }, ...history]
+  const before = history.with(2, { role: 'user', content: 'Answer in JSON.' })
   assert.deepEqual(check(before, asksForJson), [])
   assert.deepEqual(check([...before, call('a'), result('a')], asksForJson), [])
-  assert.deepEqual(lengths, [62, 3, 64])
+  assert.deepEqual(lengths, [61, 5, 63])
 })

@@ -33,10 +33,19 @@ export function issuesOf(
   }
 }
 
-/** From the last message of the user in the beginning: results follow their calls there. */
+/** The first question, and what follows from the last turn of the model in the beginning on: with results come their calls. */
 function endAfter(list: readonly Json[], length: number): Json[] | undefined {
-  const start = list.findLastIndex((item, i) => i < length && isObject(item) && item.role === 'user')
-  return start < 0 ? undefined : list.slice(start)
+  const question = list.findIndex((item) => isObject(item) && item.role === 'user')
+  let start = length - 1
+  while (start > question && !(isOfModel(list[start]) && !isOfModel(list[start - 1]))) start--
+  return start > question ? [...list.slice(0, question + 1), ...list.slice(start)] : undefined
+}
+
+/** Results are messages of the user, of a tool, or items of their own. */
+function isOfModel(item: Json | undefined): boolean {
+  if (!isObject(item)) return false
+  if (typeof item.role === 'string') return item.role === 'assistant' || item.role === 'model'
+  return typeof item.type === 'string' && !item.type.endsWith('_output')
 }
 
 function isAboutUnknown(message: string): boolean {
