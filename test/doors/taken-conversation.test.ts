@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
 import OpenAI from 'openai'
 import type { Store } from '../../src/store/store.ts'
 import { kinds, newStore, reasonToSkip } from '../crash/stores.ts'
@@ -95,6 +96,29 @@ for (const kind of ['memory', ...kinds] as const) {
     },
   )
 }
+
+test('a client that leaves while its conversation is looked up gets no answer, and pays for none', async (t) => {
+  const { store, beforeLook } = interposed(openMemoryStore())
+  const { url, emulator } = await serving(t, { store })
+  const openai = openaiAt(url)
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'My name is Ada.' }]
+  const first = await openai.chat.completions.create({ model, messages }).withResponse()
+  const id = first.response.headers.get('x-synapse-conversation') ?? ''
+  messages.push({ role: 'assistant', content: first.data.choices[0]?.message.content ?? '' })
+  messages.push({ role: 'user', content: 'What is my name?' })
+  const client = new AbortController()
+  const { promise: looked, resolve } = Promise.withResolvers<void>()
+  beforeLook(async () => {
+    client.abort()
+    await after(100)
+    resolve()
+  })
+  await assert.rejects(openai.chat.completions.create({ model, messages }, { signal: client.signal }))
+  await looked
+  await after(100)
+  assert.equal(emulator.requests.length, 1)
+  assert.ok((await store.exchanges('local', id)).items.every(({ outcome }) => outcome !== 'open'))
+})
 
 test('a side call ends with the conversation where it was, whoever takes it next', async (t) => {
   const base = openMemoryStore()
