@@ -44,6 +44,9 @@ for (const [name, path, query, body] of cases) {
         'anthropic-version': '2023-06-01',
         'x-api-key': 'placeholder',
         authorization: 'Bearer placeholder',
+        'openai-organization': 'placeholder',
+        'openai-project': 'placeholder',
+        'x-goog-user-project': 'placeholder',
       }
       if (name !== 'messages') Reflect.deleteProperty(headers, 'anthropic-version')
       const answer = await fetch(url + at, { method: 'POST', headers, body: text })

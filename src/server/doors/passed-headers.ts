@@ -9,9 +9,12 @@ const ofConnection = new Set(
   ),
 )
 
-/** Credentials and routing headers are for this server only. */
+/**
+ * Credentials and routing headers are for this server only. An organization or project is that of the client's own key,
+ * and would be billed with that of the server.
+ */
 const ofClient = new Set(
-  'authorization x-api-key api-key x-goog-api-key cookie cookie2 host origin referer forwarded x-real-ip via accept-encoding idempotency-key expect'.split(
+  'authorization x-api-key api-key x-goog-api-key openai-organization openai-project x-goog-user-project cookie cookie2 host origin referer forwarded x-real-ip via accept-encoding idempotency-key expect'.split(
     ' ',
   ),
 )
