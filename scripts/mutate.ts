@@ -50,6 +50,8 @@ const areas: Record<string, Area> = {
  * can notice, so they are tried and listed but counted apart. That nothing outdated is used is a rule, with tests.
  */
 const caches = new Set([
+  'src/server/doors/known-bodies.ts',
+  'src/server/doors/known-messages.ts',
   'src/run/request/plan-ahead.ts',
   'src/run/log/path-cache.ts pathCache',
   'src/run/request/plan-request.ts rememberSent',

@@ -131,6 +131,31 @@ describe('keys', () => {
     await assert.rejects(ask(poor.key), { status: 429, code: 'insufficient_quota' })
   })
 
+  test('a key that may only read gets what is stored, and changes none of it', async (t) => {
+    const store = openMemoryStore()
+    const [writer, reader] = [await createKey(store, {}), await createKey(store, { access: 'read' })]
+    const { url } = await clients(t, { store, requireKeys: true })
+    const as = ({ key }: { key: string }) => new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
+    const { id: conversation } = await as(writer).conversations.create()
+    const { id } = await as(writer).responses.create({ model, input: 'Hello', conversation })
+    const { responses, conversations } = as(reader)
+    const items = await conversations.items.list(conversation)
+    const item = items.data[0]?.id ?? ''
+    const refused = [
+      () => responses.delete(id),
+      () => responses.cancel(id),
+      () => responses.compact({ model, previous_response_id: id }),
+      () => conversations.create(),
+      () => conversations.update(conversation, { metadata: {} }),
+      () => conversations.delete(conversation),
+      () => conversations.items.create(conversation, { items: said }),
+      () => conversations.items.delete(item, { conversation_id: conversation }),
+    ]
+    for (const request of refused) await assert.rejects(request, OpenAI.PermissionDeniedError)
+    assert.equal((await responses.retrieve(id)).output_text.length > 0, true)
+    assert.deepEqual((await conversations.items.list(conversation)).data, items.data)
+  })
+
   test('of requests at the same time, those after the one that used up the budget are refused, and no other', async (t) => {
     const store = openMemoryStore()
     const [single, poor] = [await createKey(store, { budget: 1 }), await createKey(store, { budget: 0.001 })]
