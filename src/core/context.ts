@@ -42,8 +42,8 @@ export interface ToolSpec {
 
 /**
  * `free-form`: takes plain text instead of JSON arguments; as a function it has one string field, `input`. `search`:
- * the client searches for tools that were not declared. The others are tools that the client runs and OpenAI's models
- * know.
+ * the client searches for tools that were not declared. `shell`, `local-shell`, `apply-patch`, `computer` and
+ * `computer-preview`: tools that the client runs, and OpenAI's models know.
  */
 export type ToolKind = (typeof toolKinds)[number]
 
