@@ -81,7 +81,6 @@ export class MemoryState {
   readonly blobs = new Map<string, readonly string[]>()
   /** Shared by blobs: the body of a request begins with nearly all of the previous body. */
   readonly pieces = new Map<string, Uint8Array>()
-  /** In the order of creation. */
   /** By owner, kind and id; the oldest first. */
   records = new Map<string, StoredRecordRow>()
   lastRecord = 0
