@@ -105,7 +105,7 @@ test('every command that names a model knows the providers of synapse.yaml, and 
 test('the server starts without a default model, and answers requests that name theirs', async (t) => {
   const emulator = await serveEmulator()
   t.after(() => emulator.close())
-  const { env, folder, trust } = newHome(t)
+  const { env, folder, synapse, trust } = newHome(t)
   const cellar = `providers:\n  - id: cellar\n    baseUrl: ${emulator.url}/vllm/v1\n    keyVariable: CELLAR_KEY\n`
   writeFileSync(join(folder, 'synapse.yaml'), cellar)
   await trust()
@@ -126,6 +126,9 @@ test('the server starts without a default model, and answers requests that name 
   }
   assert.equal(await ask('cellar/qwen3'), 200)
   assert.equal(await ask('qwen3'), 404)
+  const named = await synapse(['serve', '--model', 'cellar', '--port', '0', '--no-open'], { env: { CELLAR_KEY: 'k' } })
+  assert.deepEqual([named.code, named.out], [2, ''])
+  assert.match(named.err, /^synapse: Name a model for cellar, such as cellar\/MODEL;/)
 })
 
 test('the server knows the providers of synapse.yaml, their models, its default model and its policy', async (t) => {

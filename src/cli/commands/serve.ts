@@ -66,12 +66,12 @@ answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and othe
         import('../../server/log.ts'),
         import('../toolbox.ts'),
       ])
-      const reached = await reach(values, config, rows)
+      const isNamed = (values.model ?? usualModel(process.env) ?? config?.model) !== undefined
+      const reached = await reach(values, config, { rows, isNamed })
       const forOthers =
         values['require-keys'] === true || values.name !== undefined || !isLoopback(values.host ?? '127.0.0.1')
       const tools = await toolboxes(values, { config, rows, offline: reached.isOffline, forOthers })
       const { defaultModel, whyOffline } = reached
-      const isNamed = (values.model ?? usualModel(process.env) ?? config?.model) !== undefined
       const start = (onPort: number) =>
         startServer({
           ...reached,
@@ -180,13 +180,13 @@ function isFullName(model: string): boolean {
 async function reach(
   values: { model?: string | undefined; offline?: boolean | undefined },
   config: Config | undefined,
-  rows: readonly ProviderRow[],
+  { rows, isNamed }: { rows: readonly ProviderRow[]; isNamed: boolean },
 ): Promise<Reached> {
   const first = await choose()
   let { endpoint } = first
   let { offline, whyOffline } = first.about
   // Without a default model, the server answers requests that name theirs.
-  if (isFullName(first.about.defaultModel)) await endpoint(first.about.defaultModel, undefined)
+  if (isNamed || isFullName(first.about.defaultModel)) await endpoint(first.about.defaultModel, undefined)
   return {
     ...first.about,
     endpoint: (model, protocol) => endpoint(model, protocol),
