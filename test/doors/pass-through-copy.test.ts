@@ -79,3 +79,18 @@ for (const [wire, last] of Object.entries({
     assert.doesNotMatch(sent.join('').slice(2 * piece.length), /[\]}]/)
   })
 }
+
+test('a text about the end of streams is sent at once, wherever it is cut', async () => {
+  const event = `data: {"id":"abcd","text":"It ends with a line such as data: [DONE] and nothing comes after that line."}\n\n`
+  for (let cut = event.indexOf('[DONE]'); cut < event.length; cut++) {
+    const pieces = [event.slice(0, cut), event.slice(cut), 'data: [DONE]\n\n']
+    const { passes, read, sent, start } = await passingReply(pieces)
+    await read()
+    passes.shown()
+    await start()
+    await read()
+    assert.equal(sent.join(''), event, `cut at ${cut}`)
+    await read()
+    assert.equal(sent.join(''), event, 'its own end is held back')
+  }
+})

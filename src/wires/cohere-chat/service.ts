@@ -1,6 +1,7 @@
 // What a server of Cohere's chat needs besides encoding and decoding.
 
 import { isObject } from '../../core/json.ts'
+import { doneEvent } from '../shared/frame-text.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import { effortWithThinking, readOptions } from '../shared/request-options.ts'
@@ -52,7 +53,7 @@ export const cohereChatService: WireService = {
     unportable: ['citation_options', 'logprobs', 'safety_mode'],
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /^data:[ \t]*\[DONE\]/m,
+  ends: doneEvent,
   overflow: ({ tokens, window }) => ({
     rule: 'CO-6',
     status: 400,

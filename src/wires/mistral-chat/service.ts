@@ -1,6 +1,7 @@
 // What a server of Mistral's chat needs besides encoding and decoding.
 
 import type { JsonObject } from '../../core/json.ts'
+import { doneEvent } from '../shared/frame-text.ts'
 import { valueAt } from '../shared/json-fields.ts'
 import {
   effortWithThinking,
@@ -68,7 +69,7 @@ export const mistralChatService: WireService = {
     session: ({ prompt_cache_key: key }) => key,
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /^data:[ \t]*\[DONE\]/m,
+  ends: doneEvent,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

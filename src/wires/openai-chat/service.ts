@@ -1,5 +1,6 @@
 // What a server of chat completions needs besides encoding and decoding, and how compatible hosts differ.
 
+import { doneEvent } from '../shared/frame-text.ts'
 import { openaiModels } from '../shared/model-forms.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
@@ -92,7 +93,7 @@ export const openaiChatService: WireService = {
     },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
-  ends: /^data:[ \t]*\[DONE\]/m,
+  ends: doneEvent,
   overflow: overflowIssue,
   state: async () => (await import('./state.ts')).createCompletionsState(),
 }

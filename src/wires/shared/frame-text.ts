@@ -19,3 +19,9 @@ export function endText(framing: Framing): string {
 export function keepAliveText({ kind }: Framing): string {
   return kind === 'ndjson' ? '\n' : ': keep-alive\n\n'
 }
+
+/**
+ * The last event of streams that end with `[DONE]`. It begins a line, which no text within an event does; the beginning
+ * of what is searched may be anywhere in one.
+ */
+export const doneEvent = /(?<=[\r\n])data:[ \t]*\[DONE\]/
