@@ -12,6 +12,7 @@ import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { json } from '../answer.ts'
 import { lastingContext } from '../context.ts'
 import { allow } from '../principal.ts'
+import { whenAborted } from '../when-aborted.ts'
 import { answerWithSummary } from './answer-summary.ts'
 import type { DoorOperation } from './door.ts'
 import { issueOf } from './errors.ts'
@@ -63,8 +64,7 @@ export async function answerRequest(
   if (service.door?.asksForSummary?.(read.body) && !verbatim) return answerWithSummary(incoming, read, reply)
   if (read.request.isBackground) return queued(incoming, read, reply)
   const delivery = trackDelivery(store, principal.owner, answerKey(url.pathname, read.sent))
-  const { signal } = incoming.request
-  signal.addEventListener('abort', delivery.lost)
+  whenAborted(incoming.request.signal, delivery.lost)
   try {
     const stored = await delivery.earlier()
     const repeated = stored && (await repeatAnswer(incoming, stored, reply, delivery))
@@ -158,16 +158,13 @@ async function queued(incoming: AuthenticatedRequest, read: ReadBody, reply: Rep
   return queuedReply({ wire: door.wire, service: reply.service, profile: reply.profile, run })
 }
 
-/** The reply of a run, as it arrives. The run ends if the client leaves. */
+/** The reply of a run, as it arrives. */
 async function writeReply(
-  { principal, door, request: { signal }, size }: AuthenticatedRequest,
+  { principal, door, size }: AuthenticatedRequest,
   { service, form, profile, seal, stream, asArray, hidesReasoning }: ReplyForm,
   run: DoorRun,
   delivery: Delivery,
 ): Promise<Response> {
-  // The client may have left while its conversation was looked up.
-  if (signal.aborted) run.abort()
-  signal.addEventListener('abort', run.abort)
   const options = {
     wire: door.wire,
     service,

@@ -62,8 +62,5 @@ async function startSummary(incoming: AuthenticatedRequest, read: ReadBody, serv
   const sent = { protocol: incoming.door.wire, path: url.pathname, body: given.bytes }
   const { signal } = incoming.request
   const summary = await summaryRequest(whole, size.window)
-  const run = await startDoorRun({ server, principal, request: summary, model, service, signal, sent })
-  if (signal.aborted) run.abort()
-  signal.addEventListener('abort', run.abort)
-  return run
+  return startDoorRun({ server, principal, request: summary, model, service, signal, sent })
 }

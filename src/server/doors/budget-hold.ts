@@ -9,6 +9,7 @@ import type { ServerContext } from '../context.ts'
 import { spentBy } from '../keys.ts'
 import type { Principal } from '../principal.ts'
 import { budgetUsed } from '../runs/execute-run.ts'
+import { whenAborted } from '../when-aborted.ts'
 import type { DoorModel } from './models.ts'
 import { promptTokens } from './read-body.ts'
 import type { DoorRequest } from './read-request.ts'
@@ -73,8 +74,7 @@ function leaving(signal: AbortSignal | undefined): { left: Promise<never>; forge
   const { promise: left, reject } = Promise.withResolvers<never>()
   left.catch(() => {})
   const leave = (): void => reject(new SynapseError({ kind: 'aborted', message: 'The client has left.' }))
-  if (signal?.aborted) leave()
-  signal?.addEventListener('abort', leave)
+  if (signal) whenAborted(signal, leave)
   return { left, forget: () => signal?.removeEventListener('abort', leave) }
 }
 

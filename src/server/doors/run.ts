@@ -21,6 +21,7 @@ import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
 import type { RunView } from '../views.ts'
+import { whenAborted } from '../when-aborted.ts'
 import { holdBudget } from './budget-hold.ts'
 import { nextHash } from './canonical.ts'
 import { busy, chooseConversation, type ChosenConversation } from './choose-conversation.ts'
@@ -100,12 +101,13 @@ function pathsOf(store: Store): ReturnType<typeof pathCache> {
   return known
 }
 
-/** Starts it once the budget of the key has room for it. */
+/** Starts it once the budget of the key has room for it. It ends if the client leaves, unless it is in the background. */
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const release = await holdBudget(options.server, options.principal, options)
   try {
     const run = await start(options)
     run.ended.then(release, release)
+    if (options.signal && !options.response?.isBackground) whenAborted(options.signal, run.abort)
     return run
   } catch (error) {
     release()

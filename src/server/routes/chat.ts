@@ -26,6 +26,7 @@ import { eventStream } from '../runs/sse.ts'
 import { settings as settingsSchema, type Settings } from '../schema.ts'
 import { uiMessageParts, type UiMessage } from '../ui-message.ts'
 import type { RunView } from '../views.ts'
+import { whenAborted } from '../when-aborted.ts'
 import { textIn } from '../../wires/shared/json-fields.ts'
 
 interface ChatRequest {
@@ -286,8 +287,7 @@ async function chatStream(
 async function* eventsIn(bytes: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<RunEvent> {
   const reader = bytes.getReader()
   const leave = () => void reader.cancel().catch(() => {})
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave)
+  whenAborted(signal, leave)
   const decoder = new TextDecoder()
   let rest = ''
   try {
